@@ -58,7 +58,9 @@ DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) \
              $(if $(filter 1,$(HAVE_SQLITE)),-DEXTRACT_HAVE_SQLITE=1) \
              $(if $(filter 1,$(HAVE_ZLIB)),-DEXTRACT_HAVE_ZLIB=1) \
              -DEXTRACT_VERSION='"$(VERSION)"'
-INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
+# A room is named without its storey in includes.
+STOREYS   := recorder reading meaning showing program
+INCLUDES  := -Ilibextract/include -Ilibextract $(STOREYS:%=-Ilibextract/%) -I$(BUILD)/gen
 LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf \
              $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3) \
              $(if $(filter 1,$(HAVE_ZLIB)),-lz) -lm -pthread
@@ -78,7 +80,7 @@ all:
 
 include libextract/build.mk
 include gdb-reader/build.mk
-include libextract/babeltrace/build.mk
+include libextract/program/babeltrace/build.mk
 include qemu-tests/probe/build.mk
 include libextract/tests/tests.mk
 include .ci/install.mk

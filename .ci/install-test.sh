@@ -134,10 +134,11 @@ names_nothing_of_the_build() {
 # Compares the installed templates with those that the library was built with.
 templates_are_there() {
     local file
-    for file in libextract/templates/*.fmt; do
+    for file in libextract/meaning/templates/*.fmt; do
         cmp "$file" "$root/dest/usr/share/ringside/$(basename "$file")" || return 1
     done
-    cmp libextract/formats/hook/aix.roles "$root/dest/usr/share/ringside/aix.roles" || return 1
+    cmp libextract/reading/formats/hook/aix.roles "$root/dest/usr/share/ringside/aix.roles" ||
+        return 1
     [ -s "$root/dest/usr/share/ringside/threadx.fmt" ]
 }
 

@@ -15,13 +15,14 @@ INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
 # The recorder for firmware. Its part for Linux is in the library.
 INSTALL_644 += $(foreach f,$(filter-out %/linux.h %/linux_core.h,$(sort $(wildcard \
-  libextract/target/*.h libextract/target/ringside_trace.c libextract/target/ports/*.h))),\
-  $(f):share/ringside/$(f:libextract/%=%))
+  libextract/recorder/target/*.h libextract/recorder/target/ringside_trace.c \
+  libextract/recorder/target/ports/*.h))),\
+  $(f):share/ringside/$(f:libextract/recorder/%=%))
 INSTALL_644 += $(foreach f,$(sort $(wildcard docs/examples/posix/*.h \
   docs/examples/posix/*/*.[ch])),\
   $(f):$(f:docs/%=share/ringside/%))
 INSTALL_644 += $(foreach f,$(TEMPLATES),$(f):share/ringside/$(notdir $(f)))
-INSTALL_644 += libextract/formats/hook/aix.roles:share/ringside/aix.roles
+INSTALL_644 += libextract/reading/formats/hook/aix.roles:share/ringside/aix.roles
 INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 # If OpenOCD has the same prefix, `source [find ringside.tcl]` finds these files.
 INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\

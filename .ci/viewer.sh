@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=verdict.sh
 . .ci/verdict.sh
 export BUILD=${BUILD:-build}
-source=libextract/export/html
+source=libextract/showing/export/html
 tools=build/node/node_modules/.bin
 made=$BUILD/viewer.html
 

@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: MIT
 # libextract and the program `ringside`. Their sources are all C files of the rooms.
 
-LIB_ROOMS   := base memory memory/live symbols registers formats formats/threadx formats/hook \
-               formats/rkh formats/rkh/target formats/posix kernel serve snapshot events merge \
-               schedule crash control report report/columns report/chart report/rkh analysis \
-               analysis/rkh export log follow templates templates/run templates/compiler \
-               templates/update session feed target posix posix/log
+LIB_ROOMS   := base reading/memory reading/memory/live reading/symbols reading/registers \
+               reading/formats reading/formats/threadx reading/formats/hook reading/formats/rkh \
+               reading/formats/rkh/target reading/formats/posix reading/kernel showing/serve \
+               reading/snapshot meaning/events meaning/merge meaning/schedule meaning/crash \
+               meaning/control showing/report showing/report/columns showing/report/chart \
+               showing/report/rkh meaning/analysis meaning/analysis/rkh showing/export \
+               reading/log reading/follow meaning/templates meaning/templates/run \
+               meaning/templates/compiler meaning/templates/update program/session program/feed \
+               recorder/target recorder/posix recorder/posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
-CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \
-                 libextract/cli/top/*.c libextract/cli/templates/*.c))
+CLI_SOURCES := $(sort $(wildcard libextract/program/cli/*.c libextract/program/cli/commands/*.c \
+                 libextract/program/cli/top/*.c libextract/program/cli/templates/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \
                  libextract/include/extract/posix/*.h libextract/include/trace.h))
-EVENT_TABLES := $(sort $(wildcard libextract/formats/*.tsv))
-TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
-GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,\
+EVENT_TABLES := $(sort $(wildcard libextract/reading/formats/*.tsv))
+TEMPLATES   := $(sort $(wildcard libextract/meaning/templates/*.fmt))
+GENERATED   := $(patsubst libextract/reading/formats/%.tsv,$(BUILD)/gen/%.inc,\
                  $(subst -,_,$(EVENT_TABLES))) \
-               $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc) \
+               $(TEMPLATES:libextract/meaning/templates/%.fmt=$(BUILD)/gen/%_fmt.inc) \
                $(BUILD)/gen/aix_roles.inc $(BUILD)/gen/viewer.inc
 
 SONAME    := libextract.so.$(SOVERSION)
@@ -29,28 +33,28 @@ MANUALS   := $(if $(shell command -v scdoc),$(patsubst %.scd,$(BUILD)/man/%,$(no
 
 # The tables of events and objects, compiled in as C initializers.
 define event_table
-$(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) \
-    libextract/formats/event_table.awk
+$(BUILD)/gen/$(subst -,_,$(1:libextract/reading/formats/%.tsv=%)).inc: $(1) \
+    libextract/reading/formats/event_table.awk
 	$$(call say,GEN,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)awk -f libextract/formats/event_table.awk $$< > $$@
+	$$(Q)awk -f libextract/reading/formats/event_table.awk $$< > $$@
 endef
 $(foreach tsv,$(EVENT_TABLES),$(eval $(call event_table,$(tsv))))
 
 # The built-in templates, each compiled in as a C string.
-$(BUILD)/gen/%_fmt.inc: libextract/templates/%.fmt
+$(BUILD)/gen/%_fmt.inc: libextract/meaning/templates/%.fmt
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 # The built-in role file, likewise.
-$(BUILD)/gen/%_roles.inc: libextract/formats/hook/%.roles
+$(BUILD)/gen/%_roles.inc: libextract/reading/formats/hook/%.roles
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 # The page of `export --to html`, as numbers: a compiler need not take strings of that length.
-$(BUILD)/gen/viewer.inc: libextract/export/html/viewer.html
+$(BUILD)/gen/viewer.inc: libextract/showing/export/html/viewer.html
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)od -An -v -td1 $< | sed 's/-*[0-9][0-9]*/&,/g' > $@

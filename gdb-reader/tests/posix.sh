@@ -7,7 +7,7 @@
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
-target=$here/../../libextract/target
+target=$here/../../libextract/recorder/target
 posix=$work/posix.elf
 arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \
     -I"$target" -DRINGSIDE_TRACE_USER_EVENTS=32 -DRINGSIDE_TRACE_CLOCK_HZ=1000 \

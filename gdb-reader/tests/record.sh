@@ -8,7 +8,7 @@
 use_gdb
 needs_gdb
 log=$work/taken.log
-target=$here/../../libextract/target
+target=$here/../../libextract/recorder/target
 
 # record_on_board COMMAND...: runs commands on a fresh board at its first checkpoint. Further
 # `continue` commands lead to the others.

@@ -35,7 +35,7 @@ data=$here/../../libextract/tests/data
 # The programs name their sources without a directory, so that GDB finds them in the directory of
 # the run. The core names a program that no longer exists, as it will not on another machine.
 compile_inputs() {
-    local target=$here/../../libextract/target names=("-ffile-prefix-map=$here/=")
+    local target=$here/../../libextract/recorder/target names=("-ffile-prefix-map=$here/=")
     cp "$here"/{firmware,vectors,posix}.c "$here/native/threadx.c" .
     build_firmware firmware.elf "${names[@]}"
     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \

@@ -73,7 +73,7 @@ CHECKERS += $(ATTACHED)
 
 # The modules that bundle and test the viewer, as package-lock.json has them. npm trusts the
 # certificates that the system trusts.
-VIEWER  := libextract/export/html
+VIEWER  := libextract/showing/export/html
 MODULES := build/node/.installed
 $(MODULES): $(VIEWER)/package.json $(VIEWER)/package-lock.json
 	$(call say,NPM,$@)
@@ -91,7 +91,8 @@ viewer:
 # The program and what runs it on damaged files, in one.
 MUTATE := $(BUILD)/mutate
 MUTATE_SOURCES := $(wildcard libextract/tests/mutation/*.c)
-$(BUILD)/obj/libextract/tests/mutation/main.o: libextract/cli/main.c $(BUILD)/flags | $(GENERATED)
+$(BUILD)/obj/libextract/tests/mutation/main.o: libextract/program/cli/main.c $(BUILD)/flags \
+    | $(GENERATED)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Dmain=ringside_main -MMD -MP -c $< -o $@

@@ -84,7 +84,7 @@ ask() { # PROGRAM: runs a program of jq over the schedule, events and objects.
 awk -F '\t' '!/^#/ && $1 ~ /^[0-9]+$/ {
         printf "%s{\"key\":\"%s\",\"value\":\"%s\"}", n++ ? "," : "[", $1, $3
     }
-    END { print "]" }' "$here/../../formats/threadx-events.tsv" >types.json
+    END { print "]" }' "$here/../../reading/formats/threadx-events.tsv" >types.json
 
 same() { # NAME: checks that the files "mine" and "theirs" are equal.
     if cmp -s mine theirs; then

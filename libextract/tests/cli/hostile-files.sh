@@ -69,7 +69,7 @@ check "... without quotes if it needs none" 0 err 'gdb-multiarch -x a.core.gdb f
 
 cp "$data/demo.trx" own.trx
 cp "$data/../../../qemu-tests/demo.fmt" own.fmt
-cp "$data/../../formats/hook/aix.roles" own.roles
+cp "$data/../../reading/formats/hook/aix.roles" own.roles
 kept() { # FILE COMMAND...
     cp "$1" truth
     run "${@:2}" -o "$1"

@@ -19,7 +19,7 @@ function is(name, got, expected) {
 const esbuild = createRequire(join(build, 'node/package.json'))('esbuild');
 async function load(name) {
     const { outputFiles } = esbuild.buildSync({
-        entryPoints: [join(here, '../../export/html', name)],
+        entryPoints: [join(here, '../../showing/export/html', name)],
         bundle: true,
         format: 'esm',
         write: false,

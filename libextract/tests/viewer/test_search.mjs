@@ -266,7 +266,7 @@ for (const hash of ['', '#event=39000']) {
     const spans = await page.evaluate(() =>
             ringside.app.panes[0].lanes.reduce((sum, lane) => sum + lane.spans.length, 0),
         ),
-        empty = statSync(join(tests, '../export/html/viewer.html')).size;
+        empty = statSync(join(tests, '../showing/export/html/viewer.html')).size;
     is('a page of varied events is small', (statSync(path).size - empty) / spans <= 8, true);
     await page.close();
 }

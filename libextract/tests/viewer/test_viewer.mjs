@@ -938,7 +938,7 @@ if (existsSync(sim)) {
 await openHostile();
 is(
     'the empty viewer: at most 100 KB',
-    statSync(join(tests, '../export/html/viewer.html')).size <= 100_000,
+    statSync(join(tests, '../showing/export/html/viewer.html')).size <= 100_000,
     true,
 );
 await finish();

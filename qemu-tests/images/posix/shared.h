@@ -10,7 +10,7 @@
 #ifndef POSIX_SHARED_H
 #define POSIX_SHARED_H
 
-#include "../../../libextract/target/ringside_trace.h"
+#include "../../../libextract/recorder/target/ringside_trace.h"
 #include "image.h"
 #include "kernel.h"
 #include "proof.h"

@@ -9,6 +9,6 @@
 #endif
 #define configMAX_TASK_NAME_LEN 16
 
-#include "../../../libextract/target/ringside_freertos.h"
+#include "../../../libextract/recorder/target/ringside_freertos.h"
 
 #endif

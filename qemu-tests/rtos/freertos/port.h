@@ -9,11 +9,11 @@
 #endif
 #include "kernel.h"
 
-#include "../../../libextract/target/ringside_freertos_thread.h"
+#include "../../../libextract/recorder/target/ringside_freertos_thread.h"
 
 #define RINGSIDE_TRACE_CLOCK_HZ BOUT_PORT_STAMP_HZ
 // Timer 0 of the MPS2 boards, which counts down: QEMU's cycle counter does not move.
 #define RINGSIDE_TRACE_CLOCK() (~*(volatile uint32_t *)0x40000004UL)
-#include "../../../libextract/target/ports/cortex_m.h"
+#include "../../../libextract/recorder/target/ports/cortex_m.h"
 
 #endif

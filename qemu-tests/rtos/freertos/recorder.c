@@ -2,4 +2,4 @@
 // qemu-tests/rtos/freertos: the recorder as firmware compiles it in. In: trace points. Out:
 // streams.
 #define RINGSIDE_TRACE_PORT "freertos/port.h"
-#include "../../../libextract/target/ringside_trace.c"
+#include "../../../libextract/recorder/target/ringside_trace.c"

@@ -5,7 +5,7 @@
 #ifndef BOUT_POSIX_HOOKS_H
 #define BOUT_POSIX_HOOKS_H
 
-#include "../../../libextract/target/ringside_rtos_hooks.h"
+#include "../../../libextract/recorder/target/ringside_rtos_hooks.h"
 
 enum bout_posix_kind {
     BOUT_POSIX_THREAD_CREATE,

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/rtos/posix: the recorder as firmware compiles it in. In: trace points. Out: streams.
 #define RINGSIDE_TRACE_PORT "posix/port.h"
-#include "../../../libextract/target/ringside_trace.c"
+#include "../../../libextract/recorder/target/ringside_trace.c"

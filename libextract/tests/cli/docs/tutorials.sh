@@ -35,7 +35,8 @@ prepare() { # NAME
         for file in "$data"/posix/*.gz; do
             gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
         done
-        cp -r "$docs/examples/posix" examples && cp -r "$docs/../libextract/target" . || exit 1
+        cp -r "$docs/examples/posix" examples &&
+            cp -r "$docs/../libextract/recorder/target" . || exit 1
         describe_library
         trace=(--elf firmware.elf ram.bin@0x20000000)
         ;;
@@ -43,7 +44,7 @@ prepare() { # NAME
         for file in "$data"/rtos/*.gz; do
             gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
         done
-        cp -r "$docs/../libextract/target" . || exit 1
+        cp -r "$docs/../libextract/recorder/target" . || exit 1
         trace=(--elf firmware.elf ram.bin@0x20000000)
         ;;
     esac

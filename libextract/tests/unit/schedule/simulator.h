@@ -4,7 +4,7 @@
 // each thread did, who woke whom, and who held each mutex.
 //
 // Source: the kernel's documented behavior; docs/formats/threadx.md. It shares no code with
-// libextract/schedule, so that the two check each other.
+// libextract/meaning/schedule, so that the two check each other.
 //
 // Each core has a stack of frames: its thread, and the interrupts on top. Only the top frame's time
 // passes. A frame has one pending step, and the time until the step happens:

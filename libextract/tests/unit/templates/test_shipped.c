@@ -2,15 +2,15 @@
 // unit: the built-in templates: there is one for every id of the event table, and each prints the
 // expected text.
 //
-// Truth: the table libextract/formats/threadx-events.tsv, and a table by hand of how each of its
-// kinds is printed.
+// Truth: the table libextract/reading/formats/threadx-events.tsv, and a table by hand of how each
+// of its kinds is printed.
 #include "report/columns/entry_builder.h"
 #include "formats/format.h"
 #include "tests/unit/log_builder.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 
-#define CATALOGUE "libextract/formats/threadx-events.tsv"
+#define CATALOGUE "libextract/reading/formats/threadx-events.tsv"
 
 enum { COLUMNS = 8, LINE = 1024, MAIN = 0x20004000, OBJECTS = 0x20006000, USER_EVENT = 4096 };
 

@@ -7,7 +7,7 @@ HAVE_BT := $(shell pkg-config --exists babeltrace2 2>/dev/null && echo 1)
 endif
 export HAVE_BT
 
-PLUGIN_SOURCES := $(sort $(wildcard libextract/babeltrace/*.c))
+PLUGIN_SOURCES := $(sort $(wildcard libextract/program/babeltrace/*.c))
 PLUGIN_OBJECTS := $(PLUGIN_SOURCES:%.c=$(BUILD)/obj/%.o)
 PLUGIN         := $(if $(filter 1,$(HAVE_BT)),$(BUILD)/babeltrace-plugin-ringside.so)
 
@@ -16,9 +16,9 @@ $(PLUGIN_OBJECTS): COMPILE += $(shell pkg-config --cflags babeltrace2) \
   $(shell pkg-config --atleast-version=2.1 babeltrace2 2>/dev/null && echo -DSOURCE_HAS_MIP_1)
 
 $(BUILD)/babeltrace-plugin-ringside.so: $(PLUGIN_OBJECTS) $(BUILD)/libextract.a \
-                                      libextract/babeltrace/plugin.map
+                                      libextract/program/babeltrace/plugin.map
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,--version-script=libextract/babeltrace/plugin.map \
+	$(Q)$(LINK) -shared -Wl,--version-script=libextract/program/babeltrace/plugin.map \
 	  $(if $(SANITIZE),,-Wl,-z,defs) $(PLUGIN_OBJECTS) $(BUILD)/libextract.a -o $@ $(LIBS) \
 	  $(shell pkg-config --libs babeltrace2)
 

@@ -6,7 +6,7 @@
 // The data are words of the size of an address. An event with fewer words than its name promises is
 // a user event like any other.
 //
-// Source: libextract/target/ringside_rtos_hooks.h.
+// Source: libextract/recorder/target/ringside_rtos_hooks.h.
 #include "formats/posix/posix.h"
 #include "symbols/dwarf.h"
 #include <stdlib.h>
