@@ -44,5 +44,12 @@ grep -L 'SPDX-License-Identifier: MIT' "${texts[@]}" | grep -v '\.in$\|help\.txt
 find $rooms -type f ! -perm -u+x -exec grep -lm 1 '^#!' {} + | while read -r file; do
     head -n 1 "$file" | grep '^#!' >/dev/null && echo "$file: run-tests would pass over it"
 done | verdict "each script is executable"
+# A list of open files shows base names only. Formats may have the same parts, each in its folder;
+# <trace.h> is the standard's name, and extract/trace.h that of the library.
+git ls-files '*.c' '*.h' | grep '^libextract/\|^gdb-reader/' | grep -v /tests/ |
+    grep -v '/formats/[a-z]*/\(encode\|find\|header\|rebuild\|record\|roles\|stream\|walk\)\.c$' |
+    grep -vx libextract/include/trace.h | awk -F/ '
+        $NF in first {print $0 ": has the name of " first[$NF]}
+        {first[$NF] = $0}' | verdict "no base name occurs twice in the product"
 grep -L 'GCC visibility push(default)' libextract/include/extract/*.h |
     verdict "public headers export what they declare"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the subcommands that print what the control blocks of a kernel show: `threads`, and
 // `objects --kernel`. They need no trace.
-#include "commands.h"
+#include "gdb_commands.h"
 #include "query.h"
 #include <extract/report.h>
 

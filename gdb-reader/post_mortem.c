@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the subcommands for a target that has stopped: `crash` explains why, and `core`
 // writes an ELF core of it.
-#include "commands.h"
+#include "gdb_commands.h"
 #include "query.h"
 #include "registers/notes.h"
-#include "registers/text.h"
+#include "registers/register_text.h"
 #include <extract/report.h>
 #include <extract/serve.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 // `ringside` prints, so that GDB and the command line show the same text.
 #include "query.h"
 #include "base/now.h"
-#include "templates.h"
+#include "gdb_templates.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "transport/channel.h"
 #include "state.h"
-#include "transport/target.h"
+#include "transport/gdb_target.h"
 #include <extract/session.h>
 
 enum { QUERY_MAX_CONDITIONS = STATE_FILTERS + CHANNEL_MAX_ARGUMENTS / 2 };

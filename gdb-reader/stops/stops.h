@@ -9,11 +9,12 @@
 struct call;
 struct recording;
 
-// hooks.c: makes GDB call the reader at every stop if `auto` or `record` is on, and otherwise no
-// longer. The request must hold GDB's user-defined commands (request->hooks).
+// stop_hooks.c: makes GDB call the reader at every stop if `auto` or `record` is on, and otherwise
+// no longer. The request must hold GDB's user-defined commands (request->hooks).
 void stops_update_hook(struct call *call);
 
-// record.c: records the entries that are new at this stop. The answer reports losses and resets.
+// stop_record.c: records the entries that are new at this stop. The answer reports losses and
+// resets.
 enum extract_code recording_poll(struct call *call);
 
 // Closes the log without reading the target, and frees the recording. NULL is allowed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // base: recognizes the start of a ThreadX trace and its word size. Both the dump file
-// (memory/trx.c) and the ring's header (formats/threadx/header.c) need it. Source: TraceX user
-// guide, chapter 11, "Trace control header".
+// (memory/trx_image.c) and the ring's header (formats/threadx/header.c) need it. Source: TraceX
+// user guide, chapter 11, "Trace control header".
 #ifndef EXTRACT_BASE_TRX_H
 #define EXTRACT_BASE_TRX_H
 

@@ -13,7 +13,7 @@
 #ifndef EXTRACT_ANALYSIS_ACTIVITIES_H
 #define EXTRACT_ANALYSIS_ACTIVITIES_H
 
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include <extract/diff.h>
 
 enum { ACTIVITY_SAMPLES = 256, MAX_ACTIVITIES = 4096, MAX_DELAY_THREADS = 512 };

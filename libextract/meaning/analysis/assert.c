@@ -6,11 +6,11 @@
 // a complete trace, both bounds are the value. If events are missing, a count or a largest value
 // can only be higher, a smallest one only be lower, and anything else is not known.
 #include "analysis/failed.h"
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include "base/percent.h"
 #include "base/expression.h"
 #include "base/grow.h"
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include <extract/assert.h>
 #include <stdio.h>
 #include <stdlib.h>

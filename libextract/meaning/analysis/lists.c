@@ -2,7 +2,7 @@
 // analysis: what the statistics list by interrupt, by object and by inversion. In: events, what had
 // a core after them, and waits. Out: durations of interrupts, times of waits, levels of queues and
 // pools, and priority inversions.
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include "base/grow.h"
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 // Until the first entry to, or return from, a system call of a thread it is not known whether the
 // thread is in one. That event shows it for the time before: nothing of the thread is missing.
 // Source: what AIX's manual "Performance Tools Guide and Reference" says of the report of curt.
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include "base/grow.h"
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 //
 // A process has one name, the newest.
 // Source: what AIX's manual "Performance Tools Guide and Reference" says of the report of curt.
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include "base/grow.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 //
 // The counts of a thread are in an array by the numbers that services get when they are first
 // called. At the end, they become lists in which the most frequent service is first.
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include <stdlib.h>
 #include <string.h>
 

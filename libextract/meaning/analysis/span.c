@@ -13,7 +13,7 @@
 // Memory does not grow with the trace: of more than EXTRACT_SPANS_OPEN open spans, the oldest is
 // dropped. It is the one that most likely never ends.
 #include "analysis/distribution.h"
-#include "analysis/span.h"
+#include "analysis/spans.h"
 #include "base/grow.h"
 #include "base/map.h"
 #include "events/where.h"

@@ -4,8 +4,8 @@
 // Only these parts are parsed here. Names of events mean what they mean after --event, and
 // expressions are those of --where. Text in quotes is never taken apart, and an event in quotes is
 // a name as a whole.
-#include "analysis/internal.h"
-#include "analysis/span.h"
+#include "analysis/analysis_room.h"
+#include "analysis/spans.h"
 #include "base/cursor.h"
 #include "events/where.h"
 #include <stdio.h>

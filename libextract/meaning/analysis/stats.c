@@ -2,20 +2,20 @@
 // analysis: the statistics of a trace.
 //
 // One walk over all events computes everything (schedule/walk.h). This file counts events. What the
-// schedule shows is measured by times.c and lists.c.
+// schedule shows is measured by call_times.c and lists.c.
 //
-//   schedule_walk ── event ──> stats.c      counts, stacks and priorities of threads
-//         │                    figures.c    figures of libraries such as FileX
-//         │                    lists.c      interrupts, levels of queues and pools
-//         │                    modes.c      system calls; for hook words only
-//         │                    locks.c      locks; for hook words only
-//         ├───── step ───────> times.c      who had a core: loads
-//         │                    lists.c      interrupts, inversions
-//         │                    modes.c      modes of cores; for hook words only
-//         │                    processes.c  processes, dispatches; for hook words only
-//         │                    locks.c      how long holders ran; for hook words only
-//         └───── sink ───────> times.c      states, responses
-//                              lists.c      waits
+//   schedule_walk ── event ──> stats.c          counts, stacks and priorities of threads
+//         │                    trace_figures.c  figures of libraries such as FileX
+//         │                    lists.c          interrupts, levels of queues and pools
+//         │                    modes.c          system calls; for hook words only
+//         │                    lock_stats.c     locks; for hook words only
+//         ├───── step ───────> call_times.c     who had a core: loads
+//         │                    lists.c          interrupts, inversions
+//         │                    modes.c          modes of cores; for hook words only
+//         │                    processes.c      processes, dispatches; for hook words only
+//         │                    lock_stats.c     how long holders ran; for hook words only
+//         └───── sink ───────> call_times.c     states, responses
+//                              lists.c          waits
 //
 // Events outside the view's range, and events that its filter leaves out, are followed to know
 // which thread runs, but not counted. What was known before a gap or restart in a log is forgotten
@@ -23,9 +23,9 @@
 //
 // Source: TraceX user guide, chapter 4: execution profile, performance statistics, thread stack
 // usage, popular services.
-#include "analysis/internal.h"
+#include "analysis/analysis_room.h"
 #include "base/grow.h"
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,8 @@
 // analysis: why a response or a span took as long as it did.
 //
 // Two walks over the trace. The first one finds the responses of the thread, or the spans (span.c),
-// and keeps the longest.
-// The second one reads the history of these times (schedule/history.h), which is then cut into
-// segments:
+// and keeps the longest. The second one reads the history of these times
+// (schedule/schedule_history.h), which is then cut into segments:
 //
 //   state of the thread      segments
 //   running                  ran; interrupts apart. While it spins on a lock: as if blocked
@@ -17,9 +16,9 @@
 // The segments of each level follow each other without gaps, so their sum is the elapsed time. A
 // mutex whose owner waits for a thread that is already on the way to it is a deadlock.
 #include "base/grow.h"
-#include "events/filter.h"
-#include "analysis/internal.h"
-#include "schedule/history.h"
+#include "events/event_filter.h"
+#include "analysis/analysis_room.h"
+#include "schedule/schedule_history.h"
 #include <extract/why.h>
 #include <inttypes.h>
 #include <stdio.h>

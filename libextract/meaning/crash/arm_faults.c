@@ -3,8 +3,8 @@
 // Called by faults.c.
 //
 // Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (exceptions), B3.13 (fault status).
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include <stdio.h>
 
 static bool is_code(struct extract_symbols *symbols, uint64_t address)

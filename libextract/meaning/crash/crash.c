@@ -2,8 +2,8 @@
 // crash: collects findings, and chooses the cause among them (extract/crash.h).
 #include "base/cursor.h"
 #include "base/grow.h"
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdarg.h>

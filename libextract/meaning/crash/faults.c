@@ -5,8 +5,8 @@
 // RISC-V Privileged Architecture 1.12, table 3.6; ColdFire Family Programmer's Reference Manual,
 // table 11-1; signal(7).
 #include "base/cursor.h"
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <signal.h>

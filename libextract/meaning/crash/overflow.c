@@ -10,8 +10,8 @@
 //
 // Source: signal(7), getrlimit(2), pthread_attr_setguardsize(3); the stack guard gap in the
 // documentation of Linux's parameters.
-#include "crash/crash.h"
-#include "memory/hooks.h"
+#include "crash/crash_room.h"
+#include "memory/memory_hooks.h"
 #include <signal.h>
 #include <string.h>
 

@@ -3,10 +3,10 @@
 // has, too, must be equal; where a thread continues must be code; a return address must be after a
 // call.
 #include "base/cursor.h"
-#include "crash/crash.h"
-#include "memory/core.h"
+#include "crash/crash_room.h"
+#include "memory/core_dump.h"
 #include "memory/crashcatcher.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>

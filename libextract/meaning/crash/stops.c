@@ -8,8 +8,8 @@
 // Architecture, 3.1.6 (mstatus); ColdFire Family Programmer's Reference Manual, BRA and SR;
 // FreeRTOS's documentation, "Stack Usage and Stack Overflow Checking".
 #include "base/cursor.h"
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 // Snapshots of one ring show it together. The firmware's ELF shows it, too: a kernel for one core
 // has one pointer to the running thread. In logs that were merged from several cores or boards, the
 // top bytes are always numbers of cores.
-#include "events/internal.h"
+#include "events/events_room.h"
 
 // From so many observations on, of which the other reading explains at most one in RATIO, no
 // message says that it is a conclusion.

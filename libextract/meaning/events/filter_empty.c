@@ -5,7 +5,7 @@
 // Usually one event that passes is found early and proves that the output is not empty. Only for
 // an explanation is the whole trace walked: for the span of its times, for how many events each
 // word fits alone, and for the threads and objects of its events.
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include "events/where.h"
 #include "formats/format.h"
 #include <stdio.h>

@@ -5,7 +5,7 @@
 // LAST needs to know how many events are wanted before the first is sent, so it takes two walks:
 // the first only counts. For a log, a walk starts at a seek point if the conditions on time or
 // number allow it.
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include "events/where.h"
 #include <string.h>
 

@@ -19,9 +19,9 @@
 // output would be empty finds the reason in view->absent.
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include "base/map.h"
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include "formats/format.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "events/where.h"
 #include <fnmatch.h>
 #include <stdio.h>

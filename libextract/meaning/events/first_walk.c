@@ -2,7 +2,7 @@
 // events: the first walk over all events of a trace. It finds the threads that events name, the
 // names that entries give, and what the events show of the kernel; it feeds runs, signals, seek
 // points and the loss estimator on the way.
-#include "events/names.h"
+#include "events/event_names.h"
 
 enum { BATCH = 256 };
 

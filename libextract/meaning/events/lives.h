@@ -3,7 +3,7 @@
 #ifndef EXTRACT_EVENTS_LIVES_H
 #define EXTRACT_EVENTS_LIVES_H
 
-#include "events/names.h"
+#include "events/event_names.h"
 
 enum { LIFE_THREAD = 1, MAX_LIVES = 0xFFF }; // at one address
 

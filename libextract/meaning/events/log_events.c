@@ -16,8 +16,8 @@
 // The first walk over a log also collects what is known of it as a whole: the sums of its losses,
 // the samples for the loss estimator, and the seek points at which later walks can start.
 #include "base/stamps.h"
-#include "events/internal.h"
-#include "snapshot/internal.h"
+#include "events/events_room.h"
+#include "snapshot/snapshot_room.h"
 #include <stdlib.h>
 #include <string.h>
 

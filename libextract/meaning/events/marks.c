@@ -5,7 +5,7 @@
 // Each marker has an event type in the table below, so that reports, filters and templates treat it
 // like any other event. It has no timestamp of its own: it gets number and time of the reader that
 // meets it.
-#include "events/internal.h"
+#include "events/events_room.h"
 
 #define MARK(kind, symbol, name)                                                                   \
     {                                                                                              \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // events: names and priorities that the trace does not state: those of the firmware's ELF, and
 // those of the control blocks in the target's memory.
-#include "events/names.h"
-#include "kernel/kernel.h"
+#include "events/event_names.h"
+#include "kernel/kernel_room.h"
 #include <stdlib.h>
 
 enum { BATCH = 256 };

@@ -11,7 +11,7 @@
 //     core 1     ──────────────●─────────────────────   newest thread that got one
 //
 // The first walk over all events passes each of them to overlap_note, in order.
-#include "events/names.h"
+#include "events/event_names.h"
 #include <string.h>
 
 static void remove_taker(struct overlap *overlap, unsigned i)

@@ -12,8 +12,8 @@
 // So between two of its entries passes one period at least. If the timestamps show less than half
 // of one, a period is hidden in between. It is taken to be just before the later entry: otherwise,
 // the interrupt would have been late by all that was recorded after it.
-#include "events/internal.h"
-#include "formats/roles.h"
+#include "events/events_room.h"
+#include "formats/role_tables.h"
 #include <stdlib.h>
 
 enum {

@@ -8,7 +8,7 @@
 //   (no run) ─────────────► RUN ◄──────────────────────────────────────┐
 //                            │  if an entry of the run was valid: next │
 //                            └─────────────────────────────────────────┘
-#include "events/internal.h"
+#include "events/events_room.h"
 
 enum { MAX_RUNS = 1 << 12 }; // runs beyond this number are counted with the last one
 

@@ -5,7 +5,7 @@
 // variable of the firmware has the name of that variable. Its description is made when somebody
 // asks for it, and belongs to the trace.
 #include "base/grow.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <extract/symbols.h>
 #include <stdlib.h>
 

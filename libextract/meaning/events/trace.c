@@ -11,8 +11,8 @@
 //
 //   timestamp  0xF0 0xF8 0x04   ──►   ticks  0 8 20        (each step is modulo the clock period)
 #include "base/stamps.h"
-#include "events/internal.h"
-#include "snapshot/internal.h"
+#include "events/events_room.h"
+#include "snapshot/snapshot_room.h"
 #include <stdlib.h>
 #include <string.h>
 

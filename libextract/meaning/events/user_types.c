@@ -6,7 +6,7 @@
 // commas: number, name, two letters, red, green and blue of the top, the same of the bottom, and
 // four labels of fields. There is no way to quote a comma.
 #include "base/file.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

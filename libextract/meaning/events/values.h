@@ -4,7 +4,7 @@
 #ifndef EXTRACT_EVENTS_VALUES_H
 #define EXTRACT_EVENTS_VALUES_H
 
-#include "events/internal.h"
+#include "events/events_room.h"
 
 // The names that every trace has. INFO is the first of EXTRACT_FIELDS_MAX.
 enum value_name {

@@ -8,7 +8,7 @@
 #ifndef EXTRACT_EVENTS_WHERE_H
 #define EXTRACT_EVENTS_WHERE_H
 
-#include "events/filter.h"
+#include "events/event_filter.h"
 
 struct where;
 

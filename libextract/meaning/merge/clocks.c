@@ -7,7 +7,7 @@
 //     snapshots     by the events that a snapshot and an earlier one have in common (join.c)
 //     cores         by the timestamps, since the clock is the same
 //     boards        by shared events (shared.c), or by an offset that the user states
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "merge/merge.h"
 
 enum { NEAREST = 16 };

@@ -6,7 +6,7 @@
 // Otherwise their readings could differ, and the same entry would not be found in two of them.
 // Rings of cores and boards are of several programs. There, an input that does not show it is
 // likely to be as the others.
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "merge/merge.h"
 #include <stdlib.h>
 

@@ -8,11 +8,11 @@
 // are in memory as long as they are open.
 //
 // ids.c chooses how ids are read; plan.c checks the inputs and plans, and clocks.c finds what their
-// clocks have to do with each other; join.c finds where one snapshot continues another; order.c
-// finds whether the order of snapshots is that of their timestamps; shared.c and line.c align
-// clocks by events that two boards share; objects.c makes the registry; numbers.c gives numbers;
-// names.c collects names; write.c writes, and the encoder of the format (formats/format.h) makes
-// the entries.
+// clocks have to do with each other; join.c finds where one snapshot continues another;
+// merge_order.c finds whether the order of snapshots is that of their timestamps; shared.c and
+// line.c align clocks by events that two boards share; merge_objects.c makes the registry;
+// numbers.c gives numbers; merge_names.c collects names; write.c writes, and the encoder of the
+// format (formats/format.h) makes the entries.
 #ifndef EXTRACT_MERGE_MERGE_H
 #define EXTRACT_MERGE_MERGE_H
 
@@ -49,7 +49,7 @@ struct merge_numbers {
     struct extract_map *owners; // of process ids: 1 + the first input that has it
 };
 
-// The addresses of objects in the events of an input (names.c).
+// The addresses of objects in the events of an input (merge_names.c).
 struct merge_addresses {
     struct extract_map places; // 1 + the index of an address
     uint64_t *list;
@@ -170,8 +170,8 @@ static inline bool merge_is_same(const struct extract_event *a, const struct ext
     return a->data_bytes == b->data_bytes && memcmp(a->data, b->data, a->data_bytes) == 0;
 }
 
-// order.c: finds whether time goes back between snapshots, by what, and whether it would not in
-// another order.
+// merge_order.c: finds whether time goes back between snapshots, by what, and whether it would not
+// in another order.
 void merge_find_time_order(struct merge *merge);
 
 // clocks.c: finds the clocks of all inputs, and sets origin and start. Errors: USAGE, NOTFOUND,
@@ -187,13 +187,13 @@ size_t merge_read(const struct merge_input *input, struct extract_reader *reader
 // other), NOMEM.
 enum extract_code merge_align(struct merge *merge, struct extract_error *error);
 
-// objects.c: makes the ring and the registry. Errors: LIMIT, NOMEM.
+// merge_objects.c: makes the ring and the registry. Errors: LIMIT, NOMEM.
 enum extract_code merge_make_registry(struct merge *merge, struct extract_error *error);
 // Returns whether the log has a registry of objects.
 bool merge_has_registry(const struct merge *merge);
 
-// names.c: opens the addresses of an input, and notes those of its events. Return false if memory
-// ran out. Each is closed by itself.
+// merge_names.c: opens the addresses of an input, and notes those of its events. Return false if
+// memory ran out. Each is closed by itself.
 bool merge_open_addresses(struct merge_input *input);
 bool merge_note_addresses(const struct merge *merge, struct merge_input *input,
                           const struct extract_event *event);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // merge: plans a merge. It checks that the inputs fit together, reads each of them once, and then
 // lets the other files plan clocks, numbers and objects.
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "merge/merge.h"
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 //
 // What an input reports as missing is written as a loss, unless another snapshot contains that
 // time without a gap.
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "merge/merge.h"
 #include <stdio.h>
 #include <string.h>

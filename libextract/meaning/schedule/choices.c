@@ -18,8 +18,8 @@
 // thread as urgent as the one before. What was chosen is not known if the trace begins inside an
 // interrupt, and in kernels whose resumptions do not name the next thread. Then priorities decide,
 // and the kind is unknown without them.
-#include "events/filter.h"
-#include "schedule/internal.h"
+#include "events/event_filter.h"
+#include "schedule/schedule_room.h"
 
 // How urgent the thread that gets a core is, compared with the one that loses it.
 enum urgency { URGENCY_UNKNOWN, LESS_URGENT, AS_URGENT, MORE_URGENT };

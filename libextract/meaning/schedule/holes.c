@@ -9,7 +9,7 @@
 // A thread does not exist before a state that begins within a part of the trace without gaps, nor
 // after one that ends within it: that is not a hole.
 #include "base/grow.h"
-#include "schedule/internal.h"
+#include "schedule/schedule_room.h"
 #include <stdlib.h>
 
 // Up to which time something was sent of a thread.

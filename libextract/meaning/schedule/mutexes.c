@@ -8,7 +8,7 @@
 // another thread's call shows that the mutex is free. If resumptions were not recorded, the owner
 // is unknown from the release to the next call.
 #include "base/grow.h"
-#include "schedule/internal.h"
+#include "schedule/schedule_room.h"
 
 static struct mutex *find_mutex(struct schedule *schedule, uint64_t address)
 {

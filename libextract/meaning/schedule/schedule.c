@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // schedule: derives the schedule of a trace. This file walks over the events, and finds out what
-// had each core between two of them; threads.c, mutexes.c and locks.c derive the rest.
+// had each core between two of them; schedule_threads.c, mutexes.c and lock_owners.c derive the
+// rest.
 //
 // Between an event e and the next event f of the same core:
 //
@@ -18,8 +19,8 @@
 //
 // The owner at an event is its thread; in an interrupt, the interrupted thread, if the format
 // records it. A gap makes everything unknown until the next evidence.
-#include "events/filter.h"
-#include "schedule/internal.h"
+#include "events/event_filter.h"
+#include "schedule/schedule_room.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 // Events state how many messages wait. Where that contradicts what was derived, a message was
 // posted without an event: then what was derived is unknown. Until the end of its first step,
 // nothing is known of an active object.
-#include "schedule/internal.h"
+#include "schedule/schedule_room.h"
 
 // Forgets what an active object has done since its present state began.
 static void forget(struct thread *thread)

@@ -12,8 +12,8 @@
 #ifndef EXTRACT_SCHEDULE_WALK_H
 #define EXTRACT_SCHEDULE_WALK_H
 
-#include "events/internal.h"
-#include "formats/roles.h"
+#include "events/events_room.h"
+#include "formats/role_tables.h"
 #include <extract/schedule.h>
 
 // An event, and what had its core until the next event of that core.
@@ -23,7 +23,7 @@ struct schedule_step {
     uint64_t thread;                        // of the event's context
     uint64_t next; // the thread that the event names as the next one; 0: none
     enum extract_context context;
-    uint8_t standing;                 // of the event in the view (events/filter.h)
+    uint8_t standing;                 // of the event in the view (events/event_filter.h)
     struct extract_interval interval; // from the event on; its length may be 0
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // babeltrace: what the files of the plug-in share.
 //
-//   parameters ─► input.c ─► the trace ─► messages.c ─► messages of babeltrace's graph
-//                               │             │
-//                               │ classes.c: classes of traces, streams, events and fields
-//                               └─► ranges.c: times of streams, for --stream-intersection
+//   parameters ─► source_input.c ─► the trace ─► source_messages.c ─► messages of the graph
+//                                      │             │
+//                                      │ classes.c: classes of traces, streams, events and fields
+//                                      └─► ranges.c: times of streams, for --stream-intersection
 //
 // A component is a struct source. Its classes, streams and names serve all of its message
 // iterators, of which only one is used at a time.
@@ -21,7 +21,7 @@ enum {
     SOURCE_NAME = SOURCE_LABEL + 16
 };
 
-// ---- input.c ----
+// ---- source_input.c ----
 
 // The parameters of a component, as the options of the program `ringside` with the same names.
 // Strings are borrowed from the parameters.
@@ -125,7 +125,7 @@ static inline unsigned source_field_count(const struct extract_event *event)
 // classes. Returns NULL if memory is short.
 bt_value *source_make_ranges(const struct source *source, const struct source_options *options);
 
-// ---- messages.c ----
+// ---- source_messages.c ----
 
 bt_message_iterator_class_initialize_method_status
 source_iterator_new(bt_self_message_iterator *self,

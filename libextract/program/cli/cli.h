@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // cli: what the files of the program `ringside` share.
 //
-// The program parses its arguments (options.c), finds the command that they name
-// (command_table.c) and runs it. A command opens its input (snapshot.c, input.c, live.c), prints
-// text on standard output (output.c), and names errors and losses on standard error. It returns
-// the exit status of the program.
+// The program parses its arguments (cli_options.c), finds the command that they name
+// (command_table.c) and runs it. A command opens its input (cli_snapshot.c, cli_input.c,
+// cli_live.c), prints text on standard output (cli_output.c), and names errors and losses on
+// standard error. It returns the exit status of the program.
 #ifndef RINGSIDE_CLI_H
 #define RINGSIDE_CLI_H
 
@@ -161,7 +161,7 @@ const struct cli_command *cli_command_find(const char *name);
 // Prints that a command is unknown, and the nearest one. Returns CLI_USAGE.
 int cli_command_refuse(const char *name);
 
-// options.c: the options of all commands but `templates`.
+// cli_options.c: the options of all commands but `templates`.
 extern const struct option_table cli_option_table;
 // Parses all arguments. Returns false after printing a message. The caller frees the options in any
 // case.
@@ -191,7 +191,7 @@ enum extract_code cli_reporting_check_dates(const struct cli_options *options,
                                             const struct extract_trace *trace,
                                             struct extract_error *error);
 
-// input.c: opens the memory that all inputs make together, or that of a live target.
+// cli_input.c: opens the memory that all inputs make together, or that of a live target.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
@@ -225,7 +225,7 @@ void cli_kernel_check(struct extract_memory *memory, struct extract_symbols *sym
 void cli_program_check(struct extract_memory *memory, struct extract_symbols *symbols,
                        const struct cli_options *options);
 
-// live.c: returns whether --openocd, --remote or --pid names a live target.
+// cli_live.c: returns whether --openocd, --remote or --pid names a live target.
 bool cli_is_live(const struct cli_options *options);
 // Catches a signal that requests the end of the program, so that the command can end in order. A
 // second signal ends the program by default.
@@ -247,14 +247,14 @@ enum extract_code cli_live_open(struct extract_memory **memory, const struct cli
 // nothing for other memories and for NULL.
 void cli_live_release(struct extract_memory *memory, const struct cli_options *options);
 
-// feed.c: sets *is_feed if the input of report is a stream that is read as it arrives. Returns
+// cli_feed.c: sets *is_feed if the input of report is a stream that is read as it arrives. Returns
 // CLI_USAGE after printing a message.
 int cli_feed_check(const struct cli_options *options, bool *is_feed);
 // Prints the events of the stream until it ends or a signal arrives.
 int cli_feed_run(const struct cli_options *options);
 
-// output.c: standard output as a text, and messages. A failed write is reported once. EPIPE is not
-// reported: the reader has stopped reading.
+// cli_output.c: standard output as a text, and messages. A failed write is reported once. EPIPE is
+// not reported: the reader has stopped reading.
 struct cli_output {
     struct extract_text text;
     const char *path;                // file that is written; NULL: standard output
@@ -283,8 +283,8 @@ void cli_print_note(const char *name, const char *message, ...)
     __attribute__((format(printf, 2, 3)));
 // Prints an error in the arguments in the form of cli_complain. Returns CLI_USAGE.
 int cli_refuse(const char *what, const char *hint, const char *why);
-// nearest.c: returns the known word that is nearest to `word` by its letters; NULL if more than two
-// letters differ, or half of them. The known words are known(context, 0) and so on, up to NULL.
+// cli_nearest.c: returns the known word that is nearest to `word` by its letters; NULL if more than
+// two letters differ, or half of them. The known words are known(context, 0) and so on, up to NULL.
 const char *cli_nearest(const char *word, const char *(*known)(const void *context, size_t i),
                         const void *context);
 // Prints that a word is unknown as a `kind` ("command"), with the nearest known word (NULL: none)
@@ -299,7 +299,7 @@ int cli_export_run(const struct cli_options *options, const struct extract_expor
 // objects.
 int cli_kernel_run(const struct cli_options *options, bool has_threads);
 
-// snapshot.c: one trace, read once and opened with the options.
+// cli_snapshot.c: one trace, read once and opened with the options.
 struct cli_snapshot {
     struct extract_memory *memory; // NULL: a log
     struct extract_log *log;       // NULL: a memory

@@ -11,7 +11,7 @@
 #include "base/now.h"
 #include "cli/cli.h"
 #include "memory/live/connection.h"
-#include "memory/live/listener.h"
+#include "memory/live/live_listener.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

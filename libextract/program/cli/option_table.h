@@ -4,7 +4,7 @@
 // A row of a table contains everything about one option: its names, its argument, its commands, its
 // help, and how its value is stored. Parsing, error messages, help, suggestions and completion all
 // read the rows, so a new option is one new row. The program has two tables: the common one
-// (options.c), and that of `templates`, whose subcommands have options of their own
+// (cli_options.c), and that of `templates`, whose subcommands have options of their own
 // (templates/options.c).
 #ifndef RINGSIDE_OPTION_TABLE_H
 #define RINGSIDE_OPTION_TABLE_H

@@ -12,10 +12,10 @@
 //    │      ▲   r->session == NULL: resolve() tries with growing chunks       r->session != NULL
 //    └──────┘
 //    the buffer is full: half of it is discarded and counted as passed
-#include "report/internal.h"
+#include "report/report_room.h"
 #include "base/now.h"
 #include "formats/rkh/rkh.h"
-#include "snapshot/internal.h"
+#include "snapshot/snapshot_room.h"
 #include <extract/session.h>
 #include <stdlib.h>
 

@@ -3,12 +3,12 @@
 // formats are recognized by their first line.
 #include "session/kinds.h"
 #include "base/file.h"
-#include "memory/hooks.h"
-#include "memory/core.h"
+#include "memory/memory_hooks.h"
+#include "memory/core_dump.h"
 #include "memory/crashcatcher.h"
 #include "memory/images.h"
 #include "memory/text_dump.h"
-#include "log/block.h"
+#include "log/log_block.h"
 #include "formats/posix/posix.h"
 #include "formats/rkh/rkh.h"
 #include <elf.h>

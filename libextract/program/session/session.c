@@ -3,12 +3,12 @@
 // steps from the target's memory, or from a log, to a trace with names and a filter. Each command
 // then writes one report. The command line, GDB and the unit tests all use it, so that a command
 // prints the same bytes everywhere.
-#include "events/filter.h"
-#include "events/internal.h"
-#include "export/export.h"
-#include "report/internal.h"
+#include "events/event_filter.h"
+#include "events/events_room.h"
+#include "export/export_room.h"
+#include "report/report_room.h"
 #include "report/rkh/rkh_report.h"
-#include "log/block.h"
+#include "log/log_block.h"
 #include "report/columns/columns.h"
 #include <extract/session.h>
 #include <inttypes.h>

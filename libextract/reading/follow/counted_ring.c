@@ -33,8 +33,8 @@
 // A writer that wraps between two words of one read leaves a tail that has passed its head: all
 // before the tail is overwritten, which is no contradiction. Positions and counts only grow, so a
 // ring has restarted if one of them went back, or its generation is another one.
-#include "follow/internal.h"
-#include "memory/hooks.h"
+#include "follow/follow_room.h"
+#include "memory/memory_hooks.h"
 #include <string.h>
 
 enum {

@@ -4,7 +4,7 @@
 //
 // In the model, a read costs a latency and a time per byte. A poll that finds new entries makes
 // three reads: the write position, the entries, and the anchor.
-#include "follow/internal.h"
+#include "follow/follow_room.h"
 
 enum {
     SHORT_BYTES = 128,  // longer reads show the rate

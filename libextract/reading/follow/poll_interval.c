@@ -5,7 +5,7 @@
 // early only costs bandwidth. The period is such that a poll that begins late still finds
 // everything.
 #include "base/now.h"
-#include "follow/internal.h"
+#include "follow/follow_room.h"
 
 enum {
     MIN_IDLE_NS = 10 * 1000 * 1000,         // between polls of an idle target

@@ -32,8 +32,8 @@
 // empty, so the recorder searches; a counted ring continues; RKH does not show any of this.
 #include "base/cursor.h"
 #include "base/now.h"
-#include "follow/internal.h"
-#include "log/block.h"
+#include "follow/follow_room.h"
+#include "log/log_block.h"
 #include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 // in parts. The oldest of them must not be overwritten before they are read, so the load and the
 // link decide how far back a resync begins. If the writer overwrites the new anchor as well, the
 // next poll tries again with half as many entries (safe_fraction).
-#include "follow/internal.h"
+#include "follow/follow_room.h"
 #include <string.h>
 
 static uint32_t max_provisional(const struct extract_recorder *r)

@@ -12,7 +12,7 @@
 // If the trace is disabled, the target clears its live pointer, and the header's copy of it shows
 // where the writer stopped. What the trace left is read from there. A trace that is enabled again
 // begins with an empty ring.
-#include "follow/internal.h"
+#include "follow/follow_room.h"
 #include <stdlib.h>
 
 enum {

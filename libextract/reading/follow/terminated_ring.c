@@ -13,8 +13,8 @@
 // log finds the entries in them. Only terminators are counted, and only the numbers of the entries
 // before and after a gap are decoded.
 #include "base/cursor.h"
-#include "follow/internal.h"
-#include "memory/hooks.h"
+#include "follow/follow_room.h"
+#include "memory/memory_hooks.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -27,7 +27,7 @@
 #define EXTRACT_FORMATS_FORMAT_H
 
 #include "formats/figures.h"
-#include "formats/roles.h"
+#include "formats/role_tables.h"
 #include <extract/templates.h>
 #include <extract/text.h>
 #include <extract/trace.h>
@@ -566,7 +566,7 @@ struct extract_format {
     const char *title;  // for messages: "ThreadX event trace"
     const char *suffix; // of dump files, without the period: "trx"
 
-    // ---- Finding (formats/ring.c) ----
+    // ---- Finding (formats/trace_ring.c) ----
 
     // In `find` and `read_header`, *ring is zero except for what the user requested (rkh,
     // posix.wanted). On success they fill in all of it that does not depend on apply_symbols.

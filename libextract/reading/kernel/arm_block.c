@@ -12,7 +12,7 @@
 // checked. Where the path does not show what is called, the paths with one block more are followed.
 #include "base/cursor.h"
 #include "kernel/arm_code.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <string.h>

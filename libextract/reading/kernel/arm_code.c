@@ -5,7 +5,7 @@
 // A6.3.2 (modified immediate constants).
 #include "kernel/arm_code.h"
 #include "base/cursor.h"
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 
 static uint32_t bits(uint32_t word, unsigned low, unsigned count)
 {

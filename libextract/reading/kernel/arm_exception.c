@@ -10,7 +10,7 @@
 // Source: Arm Architecture Reference Manual for Armv7-A, B1.8.1 (vectors), B1.8.3 (link values),
 // B1.3.3 (CPSR), B4.1.130 (SCTLR).
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 

@@ -7,7 +7,7 @@
 // the right sp, the rules of the functions lead from pc along that chain to the end of the stack. A
 // function that has not pushed lr, or an address without code, was called from a place in a
 // function of the chain that calls it: lr is after that call.
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel: the functions on the stack of a thread (extract_kernel_backtrace).
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 

@@ -14,7 +14,7 @@
 // Source: ColdFire Family Programmer's Reference Manual, 1.2 (SR, VBR), 11.1 (exceptions, tables of
 // vectors and of fault status).
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 

@@ -8,7 +8,7 @@
 // Architecture Reference Manual (CPSR, SPSR_EL1). What other ports save beside them was measured on
 // running kernels, or is described by users of debuggers, and is accepted only if the values fit.
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>

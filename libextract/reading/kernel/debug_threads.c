@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel: finds who has each core (debug_threads.h).
 #include "kernel/debug_threads.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include <stdlib.h>
 
 enum { ARM_EXCEPTION = 0x1FF, ARM_PENDSV = 14 }; // xpsr: number of the exception

@@ -8,7 +8,7 @@
 #ifndef EXTRACT_KERNEL_DEBUG_THREADS_H
 #define EXTRACT_KERNEL_DEBUG_THREADS_H
 
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 #include <extract/kernel.h>
 
 struct debug_thread {

@@ -7,7 +7,7 @@
 // of faults pass the address of the frame on.
 // Source: Arm v7-M Architecture Reference Manual, B1.5.6 to B1.5.8.
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdlib.h>

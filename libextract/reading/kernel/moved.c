@@ -8,8 +8,8 @@
 // found votes for the distance between its place in the image and on the target.
 #define _GNU_SOURCE // memmem, whose time does not depend on the bytes
 #include "base/cursor.h"
-#include "kernel/kernel.h"
-#include "memory/hooks.h"
+#include "kernel/kernel_room.h"
+#include "memory/memory_hooks.h"
 #include "memory/images.h"
 #include "symbols/dwarf.h"
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 // as for a thread that it interrupts. The handler that a program has from its start-up code, or
 // from a compiler, pushes what it changes, so that the rules of its functions lead back.
 // Source: RISC-V Privileged Architecture 1.12, 3.1.14 (mepc), 3.1.15 (mcause).
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <string.h>
 

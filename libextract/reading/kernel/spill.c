@@ -13,7 +13,7 @@
 // its own: then an address that is on both sides shows a function that called itself. Memory of a
 // heap may have been another stack before, unless the heap's header below the stack is damaged.
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 

@@ -2,7 +2,7 @@
 // kernel: measures stacks, which grow towards lower addresses. A kernel that fills stacks before
 // use leaves bytes at their lowest addresses that were never written.
 #include "base/cursor.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 
 // In bytes. BUDGET is for all stacks together, which may overlap in a damaged memory.
 // A stack pointer that is further below a stack than NEAR is damaged, and no proof of an overflow.

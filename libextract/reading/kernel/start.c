@@ -11,8 +11,8 @@
 //      nothing if the linker script names the end of another stack above it.)
 //   3. On RISC-V, the kernel has counted ticks, each of which is a trap, but the core has had none
 //      since its reset: mcause is 0.
-#include "kernel/kernel.h"
-#include "registers/live.h"
+#include "kernel/kernel_room.h"
+#include "registers/live_registers.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 

@@ -3,7 +3,7 @@
 // settings of the newest section. The first valid SECTION block gives the section size; sections
 // begin at its multiples.
 #define _GNU_SOURCE // SEEK_DATA
-#include "log/internal.h"
+#include "log/log_room.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // sums up the words, and the second sums up the first sum after each word (docs/formats/log.md,
 // "Checksum"). Vectors compute it at the speed of memory.
 #include "base/cursor.h"
-#include "log/block.h"
+#include "log/log_block.h"
 
 enum { HALF = 4, LANES = 2 * HALF, STEP = LANES * 4 };
 

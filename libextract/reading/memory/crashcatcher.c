@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/hex.h"
-#include "memory/core.h"
+#include "memory/core_dump.h"
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include "memory/images.h"
 #include "base/file.h"
 #include "base/line_ends.h"
-#include "memory/core.h"
+#include "memory/core_dump.h"
 #include <inttypes.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 // that a report can state what it has cost.
 #include "base/now.h"
 #include "memory/images.h"
-#include "memory/live/live.h"
-#include "memory/hooks.h"
+#include "memory/live/live_memory.h"
+#include "memory/memory_hooks.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 //   segment 2   ├─────────┤
 //   segment 3                ├───────┤
 //   cells       │  2 │ 1  │1 │1 │ 3  │      number: the segment that owns the cell
-#include "memory/core.h"
+#include "memory/core_dump.h"
 #include <stdlib.h>
 
 struct cells {

@@ -3,7 +3,7 @@
 // converted on the way. Nothing is left out without a remark.
 #include "base/line_ends.h"
 #include "base/trx.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include "memory/images.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "registers/description.h"
 #include "base/hex.h"
 #include "registers/fpu.h"
-#include "registers/text.h"
+#include "registers/register_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

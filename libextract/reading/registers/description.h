@@ -3,16 +3,16 @@
 #ifndef EXTRACT_REGISTERS_DESCRIPTION_H
 #define EXTRACT_REGISTERS_DESCRIPTION_H
 
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 
 enum { DESCRIBED_MOST = 512, DESCRIBED_NAME = 16 };
 
 struct described_register {
     unsigned number; // in the protocol
     unsigned bytes;
-    unsigned index; // of registers.h; NO_REGISTER: another one
+    unsigned index; // of registers_room.h; NO_REGISTER: another one
     unsigned fpu;   // number of a register of the FPU (fpu.h); NO_REGISTER: another one
-    char variant[DESCRIBED_NAME]; // name of one of several registers (text.h); "": another one
+    char variant[DESCRIBED_NAME]; // one of several registers (register_text.h); "": another one
 };
 
 struct description {
@@ -27,7 +27,7 @@ void description_add(struct description *description, const struct register_mach
 // Finds the file that a document includes next, after *at. Returns false after the last one.
 bool description_next_include(const char *xml, size_t length, size_t *at, char *name, size_t size);
 
-// Finds a register by its index of registers.h. Returns NULL if it is not described.
+// Finds a register by its index of registers_room.h. Returns NULL if it is not described.
 const struct described_register *description_find(const struct description *description,
                                                   unsigned index);
 

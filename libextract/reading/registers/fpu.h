@@ -5,7 +5,7 @@
 #ifndef EXTRACT_REGISTERS_FPU_H
 #define EXTRACT_REGISTERS_FPU_H
 
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 
 // Numbers: those of extract/registers.h, parts of fcsr that RISC-V has as registers, and AArch64's
 // second register of control.

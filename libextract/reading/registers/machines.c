@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // registers: the machines that are known.
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>

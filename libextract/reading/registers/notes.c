@@ -2,8 +2,8 @@
 // registers: reads the notes of a core that have registers (notes.h).
 #include "registers/notes.h"
 #include "base/cursor.h"
-#include "memory/core.h"
-#include "registers/text.h"
+#include "memory/core_dump.h"
+#include "registers/register_text.h"
 #include <elf.h>
 #include <signal.h>
 #include <stdlib.h>

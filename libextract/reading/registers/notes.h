@@ -4,7 +4,7 @@
 #ifndef EXTRACT_REGISTERS_NOTES_H
 #define EXTRACT_REGISTERS_NOTES_H
 
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 #include <extract/memory.h>
 
 // Reads the registers of each core of the target, or, if the file does not have them, of each

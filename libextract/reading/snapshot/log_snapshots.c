@@ -10,8 +10,8 @@
 #include "base/now.h"
 #include "formats/format.h"
 #include "snapshot/byte_log.h"
-#include "log/block.h"
-#include "snapshot/internal.h"
+#include "log/log_block.h"
+#include "snapshot/snapshot_room.h"
 #include <stdlib.h>
 
 // Indices of blocks, ascending.

@@ -8,8 +8,8 @@
 // reader.
 #include "base/cursor.h"
 #include "base/grow.h"
-#include "snapshot/internal.h"
-#include "memory/hooks.h"
+#include "snapshot/snapshot_room.h"
+#include "memory/memory_hooks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #ifndef EXTRACT_SYMBOLS_DWARF_H
 #define EXTRACT_SYMBOLS_DWARF_H
 
-#include "internal.h"
+#include "symbols_room.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 

@@ -6,7 +6,7 @@
 // symbols cover an address, the one with the nearest start at or below it becomes the owner. If
 // several start there, the first in the order of the table does. An unsized label inside a sized
 // function does not take the rest of the function.
-#include "internal.h"
+#include "symbols_room.h"
 
 // One pass over the symbols in the order of their addresses.
 struct sweep {

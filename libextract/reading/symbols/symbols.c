@@ -7,7 +7,7 @@
 // files of this directory.
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
-#include "internal.h"
+#include "symbols_room.h"
 #include "symbols/dwarf.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 //
 // Every lookup of lines, types, members, enumerations and constants finds nothing.
 #ifndef EXTRACT_HAVE_DW
-#include "internal.h"
+#include "symbols_room.h"
 #include "symbols/dwarf.h"
 
 void extract_lines_free(struct line_table *lines)

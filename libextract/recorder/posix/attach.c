@@ -11,7 +11,7 @@
 //
 // extract_posix_attach binds a process id to the process block, for posix_trace_create.
 // extract_posix_open_memory makes one of its streams a pre-recorded stream.
-#include "posix/internal.h"
+#include "posix/posix_room.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 // number and copy the value.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_attr_….
-#include "posix/internal.h"
+#include "posix/posix_room.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -20,8 +20,8 @@
 // requested before.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_create, posix_trace_get_attr.
-#include "posix/internal.h"
-#include "target/linux.h"
+#include "posix/posix_room.h"
+#include "target/linux_object.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>

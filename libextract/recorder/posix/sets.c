@@ -6,7 +6,7 @@
 // are not recorded.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_eventset_…, posix_trace_eventid_equal.
-#include "posix/internal.h"
+#include "posix/posix_room.h"
 #include <string.h>
 
 // Returns whether an event type can have this id.

@@ -2,7 +2,7 @@
 // target: the controller's side on Linux. In: the object of a traced process. Out: streams bound,
 // released, attended to.
 #include "ports/linux.h"
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 // shm_overview(7).
 #define _GNU_SOURCE // O_TMPFILE, mremap, fallocate
 #include "ports/linux.h"
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

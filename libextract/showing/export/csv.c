@@ -2,7 +2,7 @@
 // export: comma-separated values (RFC 4180), one line per event or marker.
 //
 // A cell that a spreadsheet would take for a formula begins with an apostrophe.
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "export/exporter.h"
 
 enum { NUMBERS = 6 * TEXT_WRITER_NUMBER + 32 }; // of a line before the name of what executed

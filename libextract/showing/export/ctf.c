@@ -11,7 +11,7 @@
 // object's, is followed by a string with that name.
 #include "export/ctf_stream.h"
 #include "base/grow.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "formats/format.h"
 #include "report/text_cache.h"
 #include <stdio.h>

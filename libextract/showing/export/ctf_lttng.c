@@ -3,8 +3,9 @@
 // scheduler views of Trace Compass. The schedule is written as if a Linux kernel had traced it.
 //
 // Its parts come when they are complete, but the packets of a stream must be in order of time. So
-// all parts are sorted first (order.h). At one time, states come before wake-ups, so that a switch
-// knows whether the thread waits, and wake-ups before slices, so that latencies count from them:
+// all parts are sorted first (export_order.h). At one time, states come before wake-ups, so that a
+// switch knows whether the thread waits, and wake-ups before slices, so that latencies count from
+// them:
 //
 //     slice, state, wake ─► order ─► state of each thread and core ─► sched_switch, irq_handler_…
 //
@@ -13,7 +14,7 @@
 // sched_… and irq_handler_… as its metadata declare them.
 #include "export/ctf_stream.h"
 #include "base/file.h"
-#include "export/order.h"
+#include "export/export_order.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

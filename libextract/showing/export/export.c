@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // export: the table of writers, one per format. A trace of a ring is written as it is; the newest
 // entries of a log are first made into a ring.
-#include "export/export.h"
+#include "export/export_room.h"
 #include <extract/report.h>
 
 static const struct writer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // export: the interface of an exporter.
 //
-//   trace ─► run.c ─► begin, then object for each object, then in the order of the walk:
+//   trace ─► export_run.c ─► begin, then object for each object, then in the order of the walk:
 //                       event, loss       in order of time
 //                       slice             when it is complete; those of one core in order of time
 //                       state             likewise, for each thread
@@ -9,9 +9,9 @@
 //                       counter           in order of time, for each counter
 //                     end, close
 //
-// An exporter is one file and one row of the table in run.c. It writes to run->text, or to
+// An exporter is one file and one row of the table in export_run.c. It writes to run->text, or to
 // run->path. A part that it does not need is NULL in its row. Formats whose parts must be in order
-// of time sort them with order.h.
+// of time sort them with export_order.h.
 #ifndef EXTRACT_EXPORT_EXPORTER_H
 #define EXTRACT_EXPORT_EXPORTER_H
 
@@ -67,7 +67,7 @@ struct export_run {
     enum extract_code code;      // the first failure
     struct extract_error *error; // with its text; may be NULL
 
-    // Of run.c:
+    // Of export_run.c:
     const struct extract_templates *templates;
     const struct extract_export_options *options;
     struct entry_builder *builder;       // NULL until a text is needed

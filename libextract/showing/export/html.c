@@ -7,10 +7,10 @@
 //
 // The page is written while the trace is read. Names, types and explanations are known at its end,
 // so they come last. html/data.ts reads what is written here.
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "export/html_blocks.h"
 #include "formats/format.h"
-#include "report/internal.h"
+#include "report/report_room.h"
 #include <ctype.h>
 #include <extract/why.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 // its offset in the object; names and ring follow it.
 //
 // Source: docs/formats/posix-ring.md, "The file".
-#include "export/export.h"
+#include "export/export_room.h"
 #include "formats/posix/posix.h"
 #include <stdlib.h>
 

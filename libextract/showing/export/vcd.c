@@ -2,11 +2,11 @@
 // export: Value Change Dump, for GTKWave: what had each core, the state of each thread, counters.
 //
 // The variables are declared before the first change, but known only at the end of the trace. So
-// all changes are sorted first (order.h), and written at the end.
+// all changes are sorted first (export_order.h), and written at the end.
 // Standard: IEEE Std 1364-2005, 18 (value change dump); variables of type "string" are GTKWave's.
 #include "base/hash.h"
 #include "export/exporter.h"
-#include "export/order.h"
+#include "export/export_order.h"
 #include <stdio.h>
 #include <stdlib.h>
 

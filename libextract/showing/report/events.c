@@ -10,7 +10,7 @@
 // A plan holds what all events of one type share: their name and the labels of their fields. The
 // text cache holds contexts and the names of values. When the object registry changes within a log,
 // the same address may name another object, so the cache is cleared.
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include "report/columns/columns.h"
 #include "report/open_interrupts.h"
 #include "report/rkh/trazer.h"

@@ -5,8 +5,8 @@
 // may report other settings. So `info` prints the last settings, each with its source, and then
 // every run with its own counts, losses, clock rate and settings.
 #include "formats/rkh/rkh.h"
-#include "report/internal.h"
-#include "events/internal.h"
+#include "report/report_room.h"
+#include "events/events_room.h"
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 // report: the lanes of a picture of the schedule (lanes.h).
 #include "report/lanes.h"
 #include "base/grow.h"
-#include "events/filter.h"
-#include "events/internal.h"
+#include "events/event_filter.h"
+#include "events/events_room.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

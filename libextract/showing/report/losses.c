@@ -4,8 +4,8 @@
 // extract_report_damage prints one line per kind of loss or damage: entries of a ring that are not
 // valid, or the gaps and damaged blocks of a log. A complete trace gives no line.
 // extract_report_cost prints one line with the number of reads, their bytes and their time.
-#include "report/internal.h"
-#include "log/block.h"
+#include "report/report_room.h"
+#include "log/log_block.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the interrupts that each core has entered (open_interrupts.h).
 #include "report/open_interrupts.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "formats/format.h"
 #include <stdlib.h>
 #include <string.h>

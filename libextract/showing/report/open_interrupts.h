@@ -7,7 +7,7 @@
 #ifndef EXTRACT_REPORT_OPEN_INTERRUPTS_H
 #define EXTRACT_REPORT_OPEN_INTERRUPTS_H
 
-#include "formats/roles.h"
+#include "formats/role_tables.h"
 #include <extract/trace.h>
 
 struct open_interrupts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the figures of libraries on the kernel, such as FileX and NetX: in text, one line per
 // group, such as "filex media: 19 opens, 19 closes"; in JSON, one object per family.
-#include "report/internal.h"
+#include "report/report_room.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: what role files of hook words add to the statistics: the time in each mode, processes,
 // system calls and locks. Each is a table, or a member of the JSON object.
-#include "report/internal.h"
+#include "report/report_room.h"
 #include "report/text_table.h"
 #include <stdio.h>
 #include <string.h>

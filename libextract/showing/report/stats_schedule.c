@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: what the schedule adds to the statistics: cores, responses, periods, interrupts, waits,
 // levels, inversions and the load over time. Each is a table, or a member of the JSON object.
-#include "report/internal.h"
+#include "report/report_room.h"
 #include "report/text_table.h"
 
 enum { MAX_JITTER_PERCENT = 50 };

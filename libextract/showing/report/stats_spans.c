@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: spans (extract/span.h) as a part of the statistics: a table with notes on what could not
 // be measured or is not certain, or a member of the JSON object.
-#include "report/internal.h"
+#include "report/report_room.h"
 #include "report/text_table.h"
 
 // Writes the mean, rounded to whole ticks.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // report: names of values for programs that write events themselves. Reports have caches of their
 // own, which hold text in the form of each report; this one holds the bare names.
-#include "report/internal.h"
-#include "events/internal.h"
+#include "report/report_room.h"
+#include "events/events_room.h"
 #include <stdlib.h>
 
 struct extract_value_names {

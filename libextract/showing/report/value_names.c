@@ -3,9 +3,9 @@
 // the trace first, then in the firmware's symbols. A value without a name is printed as a number.
 #include "report/value_names.h"
 #include "formats/format.h"
-#include "report/internal.h"
+#include "report/report_room.h"
 #include "symbols/dwarf.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <inttypes.h>
 
 enum { MAX_STRING = 64, MAX_SYMBOL = 1024 }; // bytes

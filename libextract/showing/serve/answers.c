@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // serve: answers of the proxy to GDB, its own and those of the server.
-#include "serve/internal.h"
+#include "serve/serve_room.h"
 #include <string.h>
 
 void proxy_answer(struct extract_proxy *proxy, const void *bytes, size_t length)

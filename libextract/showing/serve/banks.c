@@ -2,7 +2,7 @@
 // serve: msp and psp of a live Arm core of M-profile (banks.h).
 #define _GNU_SOURCE // memmem
 #include "serve/banks.h"
-#include "serve/packet.h"
+#include "serve/serve_packet.h"
 #include <stdio.h>
 #include <string.h>
 

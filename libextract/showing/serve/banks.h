@@ -8,7 +8,7 @@
 #ifndef EXTRACT_SERVE_BANKS_H
 #define EXTRACT_SERVE_BANKS_H
 
-#include "serve/cores.h"
+#include "serve/serve_cores.h"
 #include <extract/kernel.h>
 
 struct banks {

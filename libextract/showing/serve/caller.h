@@ -11,7 +11,7 @@
 #ifndef EXTRACT_SERVE_CALLER_H
 #define EXTRACT_SERVE_CALLER_H
 
-#include "serve/packet.h"
+#include "serve/serve_packet.h"
 
 enum caller_kind {
     CALLER_UNKNOWN, // it has not sent a valid packet

@@ -8,7 +8,7 @@
 // and NT_GDB_TDESC with the target description, for Arm's M-profile and for an FPU. A note per
 // core, which GDB skips, has all its registers as text: Ringside reads the core with them.
 #include "base/file.h"
-#include "memory/core.h"
+#include "memory/core_dump.h"
 #include "registers/fpu.h"
 #include "serve/core_memory.h"
 #include "serve/saved_fpu.h"

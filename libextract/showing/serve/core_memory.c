@@ -14,8 +14,8 @@
 #include "serve/core_memory.h"
 #include "base/cursor.h"
 #include "base/grow.h"
-#include "kernel/kernel.h"
-#include "memory/hooks.h"
+#include "kernel/kernel_room.h"
+#include "memory/memory_hooks.h"
 #include "symbols/dwarf.h"
 #include <stdlib.h>
 

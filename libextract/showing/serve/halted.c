@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // serve: what the proxy knows of a live target at a stop: its cores, the threads of the kernel, and
 // which thread has which core. It is read when GDB asks for it, and forgotten when the target runs.
-#include "kernel/kernel.h"
-#include "serve/internal.h"
+#include "kernel/kernel_room.h"
+#include "serve/serve_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <string.h>

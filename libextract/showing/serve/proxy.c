@@ -12,7 +12,7 @@
 //                         its saved pc is reached: one step
 #include "serve/proxy.h"
 #include "base/now.h"
-#include "serve/internal.h"
+#include "serve/serve_room.h"
 #include "symbols/dwarf.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: the packets of GDB that the proxy answers itself, or changes on their way.
 #include "serve/features.h"
-#include "serve/internal.h"
+#include "serve/serve_room.h"
 #include "serve/saved_fpu.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // serve: the proxy lets the target run. A thread that waits is stepped by a breakpoint at the place
 // where it continues.
 #include "base/now.h"
-#include "serve/internal.h"
+#include "serve/serve_room.h"
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

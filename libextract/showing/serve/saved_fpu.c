@@ -4,7 +4,7 @@
 // Source: Debugging with GDB, "ARM Features", "RISC-V Features".
 #include "serve/saved_fpu.h"
 #include "registers/fpu.h"
-#include "serve/packet.h"
+#include "serve/serve_packet.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: the threads that a session has seen (seen.h).
 #include "serve/seen.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 
 size_t seen_find(const struct seen *seen, uint64_t address)
 {

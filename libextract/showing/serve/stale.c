@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: notices that a program was started again (stale.h). A kernel that runs changes the control
 // blocks of its threads all the time.
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "serve/stale.h"
 #include "serve/words.h"
 #include "symbols/dwarf.h"

@@ -4,7 +4,7 @@
 #ifndef EXTRACT_SERVE_STALE_H
 #define EXTRACT_SERVE_STALE_H
 
-#include "registers/registers.h"
+#include "registers/registers_room.h"
 #include <extract/kernel.h>
 
 struct stale {

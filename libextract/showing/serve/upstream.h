@@ -3,7 +3,7 @@
 #ifndef EXTRACT_SERVE_UPSTREAM_H
 #define EXTRACT_SERVE_UPSTREAM_H
 
-#include "memory/live/packet.h"
+#include "memory/live/live_packet.h"
 #include <extract/memory.h>
 #include <extract/text.h>
 

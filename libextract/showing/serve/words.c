@@ -2,8 +2,8 @@
 // serve: describes threads and registers for GDB (words.h).
 #include "serve/words.h"
 #include "base/xml.h"
-#include "kernel/kernel.h"
-#include "serve/packet.h"
+#include "kernel/kernel_room.h"
+#include "serve/serve_packet.h"
 #include "serve/saved_fpu.h"
 
 void serve_put_state(struct extract_text *text, const struct debug_threads *threads,

@@ -4,7 +4,7 @@
 //
 // In: how many frames (default 1,000,000). Out: a table, and PASS or FAIL for each figure that must
 // be met.
-#include "snapshot/internal.h"
+#include "snapshot/snapshot_room.h"
 #include <extract/session.h>
 #include <fcntl.h>
 #include <stdio.h>

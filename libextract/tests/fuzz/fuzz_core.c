@@ -4,9 +4,9 @@
 //
 // Nothing may crash, leak or hang. In addition, regions are sorted and disjoint, and contain no
 // more than the file. Each region can be read to its last byte, and ends where it claims to end.
-#include "memory/core.h"
+#include "memory/core_dump.h"
 #include "session/kinds.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 //
 // Nothing may crash, leak or hang. In addition, the memory has no other bytes than those of the
 // image.
-#include "registers/registers.h"
-#include "memory/hooks.h"
+#include "registers/registers_room.h"
+#include "memory/memory_hooks.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <extract/memory.h>

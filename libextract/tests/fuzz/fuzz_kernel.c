@@ -5,8 +5,8 @@
 //
 // Nothing may crash, leak or hang. In addition, what is found refers to what was found, and a cause
 // is chosen for each memory.
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

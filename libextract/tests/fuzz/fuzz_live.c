@@ -5,8 +5,8 @@
 //
 // Nothing may crash, leak or hang. In addition, every failure has a reason, no read returns more
 // bytes than requested, and regions are sorted and disjoint.
-#include "memory/live/live.h"
-#include "memory/hooks.h"
+#include "memory/live/live_memory.h"
+#include "memory/memory_hooks.h"
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>

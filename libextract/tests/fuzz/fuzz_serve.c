@@ -6,7 +6,7 @@
 // Nothing may crash, leak or hang. In addition, every answer is a sequence of acknowledgements and
 // whole packets with right checksums, and a core can be written. Whether the client is taken for
 // GDB does not depend on how its bytes arrive.
-#include "registers/text.h"
+#include "registers/register_text.h"
 #include "serve/caller.h"
 #include "tests/fuzz/packets.h"
 #include <extract/serve.h>

@@ -6,7 +6,7 @@
 // and its negation select each event exactly once, and a second walk selects the same events.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/ring_bytes.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <extract/filter.h>
 
 enum { MAX_BOUND = 1024, HZ = 1000 }; // bytes of an expression that is bound to a trace

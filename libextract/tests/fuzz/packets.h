@@ -3,7 +3,7 @@
 #ifndef EXTRACT_FUZZ_PACKETS_H
 #define EXTRACT_FUZZ_PACKETS_H
 
-#include "serve/packet.h"
+#include "serve/serve_packet.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_SCRATCH_H
 #define TESTS_SCRATCH_H
 
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <extract/memory.h>
 #include <limits.h>
 #include <setjmp.h>

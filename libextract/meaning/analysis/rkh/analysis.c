@@ -4,7 +4,7 @@
 // Every event is followed, whether the view lets it through or not. A gap, a restart or a marker
 // that may stand for missing events is a break: what was known before it no longer holds.
 #include "analysis/rkh/analysis.h"
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include <stdlib.h>
 
 bool rkh_get_field(const struct extract_event *event, const char *label, uint64_t *value)

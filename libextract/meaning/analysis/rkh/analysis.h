@@ -3,9 +3,9 @@
 // timers and assertions.
 //
 // One walk over all events of a trace computes them (analysis.c), with the help of states.c,
-// messages.c and queues_and_pools.c. Each of these keeps rows in tables, which reports then print.
-// All events are followed, since earlier events give later ones their meaning; only those that the
-// view lets through are counted. Times cover the view's range.
+// rkh_messages.c and queues_and_pools.c. Each of these keeps rows in tables, which reports then
+// print. All events are followed, since earlier events give later ones their meaning; only those
+// that the view lets through are counted. Times cover the view's range.
 //
 // Addresses are meaningful only together with the firmware. So rows of runs with different layouts
 // are kept apart, and every row has the sequence number of its last event, by which its names are
@@ -16,7 +16,7 @@
 #define EXTRACT_ANALYSIS_RKH_ANALYSIS_H
 
 #include "analysis/rkh/posts.h"
-#include "analysis/rkh/table.h"
+#include "analysis/rkh/rkh_table.h"
 #include <extract/report.h>
 
 // Ids of the events that the analysis reads.
@@ -268,7 +268,7 @@ void rkh_states_add_break(struct rkh_analysis *analysis, bool restarted);
 void rkh_states_catch_up(struct rkh_analysis *analysis, struct rkh_object *object);
 void rkh_states_end(struct rkh_analysis *analysis);
 
-// messages.c: posts and gets, deferred and recalled events, timers. Sees every event.
+// rkh_messages.c: posts and gets, deferred and recalled events, timers. Sees every event.
 void rkh_messages_add_event(struct rkh_analysis *analysis, const struct extract_event *event);
 void rkh_messages_end(struct rkh_analysis *analysis);
 

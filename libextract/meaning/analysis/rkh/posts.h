@@ -15,7 +15,7 @@
 #define EXTRACT_ANALYSIS_RKH_POSTS_H
 
 #include "base/map.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "formats/rkh/rkh.h"
 
 // A post that waits in a queue, or several posts in a row that were not seen.

@@ -3,7 +3,7 @@
 //
 // The calendar is the proleptic Gregorian one. Days are counted in eras of 400 years that begin in
 // March, so that the leap day is the last day of a year.
-#include "templates/run/run.h"
+#include "templates/run/template_run.h"
 #include <inttypes.h>
 #include <stdio.h>
 

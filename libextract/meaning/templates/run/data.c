@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // templates/run: reads at the data pointer: numbers, bits and texts of an entry. Nothing outside of
 // the entry is read: such a read fails with E-SHORT.
-#include "templates/run/run.h"
+#include "templates/run/template_run.h"
 
 void run_move_by(struct extract_formatter *run, int64_t bits)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // templates/run: executes operations. Each operation is a function that returns the next one, or
 // NULL at the end of the event; run_steps maps codes to functions.
-#include "templates/run/run.h"
+#include "templates/run/template_run.h"
 #include <inttypes.h>
 #include <stdio.h>
 

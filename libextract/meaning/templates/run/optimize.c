@@ -5,7 +5,7 @@
 // Those operations remain in the program, so a jump to one of them still works. Joined are adjacent
 // texts, texts with the number after them, and these with a move of the data pointer before the
 // number. If memory runs out, the programs remain as they are.
-#include "templates/run/run.h"
+#include "templates/run/template_run.h"
 #include <stddef.h>
 #include <stdlib.h>
 

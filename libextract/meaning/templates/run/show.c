@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // templates/run: prints a value by its kind and width.
-#include "templates/run/run.h"
+#include "templates/run/template_run.h"
 #include <stdio.h>
 
 enum { MAX_NUMBER = 24 }; // digits of 64 bits: octal has 22

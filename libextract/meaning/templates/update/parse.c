@@ -7,7 +7,7 @@
 // diagnostics are those of the update file.
 #include "base/grow.h"
 #include "templates/compiler/compile.h"
-#include "templates/update/update.h"
+#include "templates/update/template_update.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // cli: `ringside templates check` prints the errors in template files, and `list` prints the hook
 // ids and labels of their templates.
 #include "base/file.h"
-#include "cli/templates/commands.h"
+#include "cli/templates/templates_commands.h"
 #include "formats/format.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: loads the files of the subcommands of `ringside templates` as one set of templates, and
 // prints the diagnostics on standard error.
-#include "cli/templates/commands.h"
+#include "cli/templates/templates_commands.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -5,11 +5,11 @@
 // newest blocks go into the *window*: at most TOP_MAX_SECONDS and TOP_MAX_ENTRIES, without a gap.
 // At each refresh, a *snapshot* of the window is opened as a trace, and drawn as text or JSON.
 //
-//   source ──blocks──► window ──► snapshot ──► drawing ──► screen, or standard output
-//   live.c             window.c   snapshot.c   draw.c      screen.c
-//   follow.c           blocks.c                json.c
+//   source ──blocks──► window ──────► snapshot ────► drawing ──► screen, or standard output
+//   top_live.c         top_window.c   top_snapshot.c top_draw.c  top_screen.c
+//   top_follow.c       top_blocks.c                  top_json.c
 //
-// loop.c does this until the user, a signal, a count or the end of the source stops it.
+// top_loop.c does this until the user, a signal, a count or the end of the source stops it.
 #ifndef RINGSIDE_TOP_H
 #define RINGSIDE_TOP_H
 
@@ -29,7 +29,7 @@ enum {
     TOP_LINE_BYTES = 512         // of a filter line, with its NUL
 };
 
-// ---- window.c: the newest entries of a recording ----
+// ---- top_window.c: the newest entries of a recording ----
 
 // Entries that arrived at one time.
 struct top_arrival {
@@ -114,7 +114,7 @@ uint64_t top_window_newest_arrival(const struct top_window *window);
 bool top_window_rate(const struct top_window *window, uint64_t now, uint64_t *rate);
 void top_window_free(struct top_window *window);
 
-// ---- blocks.c: the newest blocks of a byte ring ----
+// ---- top_blocks.c: the newest blocks of a byte ring ----
 
 // Appends a copy of the block, and drops the oldest blocks beyond TOP_MAX_BYTES. Returns false if
 // memory is short.
@@ -129,7 +129,7 @@ void top_blocks_free(struct top_blocks *blocks);
 enum extract_code top_window_make_log(const struct top_window *window, struct extract_log **log,
                                       struct extract_error *error);
 
-// ---- source.c, live.c, follow.c: where blocks come from ----
+// ---- top_source.c, top_live.c, top_follow.c: where blocks come from ----
 
 // A quantity that a source may not know.
 struct top_number {
@@ -191,13 +191,13 @@ void top_source_read_facts(struct top_source *source, struct top_facts *facts);
 // Errors: those of the log that is written.
 enum extract_code top_source_close(struct top_source *source, struct extract_error *error);
 
-// live.c and follow.c: what source.c calls for each kind of source.
+// top_live.c and top_follow.c: what top_source.c calls for each kind of source.
 enum extract_code top_live_open(struct top_source *source, struct extract_error *error);
 void top_live_read_facts(struct top_source *source, struct top_facts *facts);
 enum extract_code top_live_close(struct top_source *source, struct extract_error *error);
 enum extract_code top_log_poll(struct top_source *source, struct extract_error *error);
 
-// ---- snapshot.c: the meaning of a window ----
+// ---- top_snapshot.c: the meaning of a window ----
 
 // The newest event in the context of a thread.
 struct top_last_event {
@@ -230,7 +230,7 @@ enum extract_code top_snapshot_events(const struct top_snapshot *snapshot, const
                                       const struct extract_report_options *report,
                                       struct extract_text *text, struct extract_error *error);
 
-// ---- filter_line.c: filter lines: "event=queue* thread=worker", "--event queue*" ----
+// ---- top_filter_line.c: filter lines: "event=queue* thread=worker", "--event queue*" ----
 
 // Makes the filter of a line. It passes only the newest `max_events` that match; 0: all of them.
 enum extract_code top_filter_line_parse(const char *line, uint64_t max_events,
@@ -240,7 +240,7 @@ enum extract_code top_filter_line_parse(const char *line, uint64_t max_events,
 bool top_filter_line_write(char line[TOP_LINE_BYTES],
                            const struct extract_session_options *options);
 
-// ---- draw.c, json.c: a snapshot as text ----
+// ---- top_draw.c, top_json.c: a snapshot as text ----
 
 // Columns that the threads can be sorted by.
 enum top_column { TOP_NAME, TOP_PRIORITY, TOP_LOAD, TOP_EVENTS, TOP_STACK, TOP_COLUMNS };
@@ -266,7 +266,7 @@ void top_draw(struct extract_text *text, const struct top_snapshot *snapshot,
 void top_draw_json(struct extract_text *text, const struct top_snapshot *snapshot,
                    const struct top_view *view);
 
-// ---- screen.c: a terminal ----
+// ---- top_screen.c: a terminal ----
 
 struct top_screen {
     struct termios saved;
@@ -286,7 +286,7 @@ void top_truncate(struct extract_text *text, const char *string, unsigned column
 void top_truncate_line(struct extract_text *text, const char *line, size_t length,
                        unsigned columns);
 
-// ---- keys.c: what typing does ----
+// ---- top_keys.c: what typing does ----
 
 enum top_action {
     TOP_NOTHING,
@@ -298,7 +298,7 @@ enum top_action {
 // Applies `length` typed bytes to the view, and returns what is left for the caller to do.
 enum top_action top_handle_keys(struct top_view *view, const char *bytes, size_t length);
 
-// ---- loop.c: polls and draws ----
+// ---- top_loop.c: polls and draws ----
 
 // Opens a descriptor for signals that end the program and, for a screen, those that change it. The
 // signals stay blocked from now on. So nothing is interrupted, one place restores the terminal, and

@@ -4,7 +4,7 @@
 //
 // Source: docs/formats/hook.md, "The control block".
 #include "formats/hook/hook.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <stdio.h>
 
 enum { MAX_BUFFER = 1 << 28, MAX_CPUS = 256, READS = 4, POSITION_BYTES = 4 };

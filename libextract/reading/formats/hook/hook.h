@@ -8,7 +8,7 @@
 #define EXTRACT_FORMATS_HOOK_H
 
 #include "base/cursor.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include "formats/format.h"
 
 enum {

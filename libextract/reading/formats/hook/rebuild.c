@@ -7,7 +7,7 @@
 //
 // Source: docs/formats/hook.md, "Damage".
 #include "formats/hook/hook.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include "memory/images.h"
 #include <stdlib.h>
 

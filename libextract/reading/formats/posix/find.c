@@ -6,7 +6,7 @@
 //
 // Source: docs/formats/posix-ring.md.
 #include "formats/posix/posix.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <stdio.h>
 
 enum { READS = 4, REALTIME_HZ = 1000000000 };

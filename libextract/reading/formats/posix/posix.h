@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // formats/posix: the layout of POSIX trace rings, and what the files of this directory share.
 // block.c and record.c decode, find.c finds the ring, copy.c copies what is stored apart from it,
-// walk.c finds its records, posix.c and entry.c make events of them, file.c opens saved streams,
-// and encode.c makes the records of merged logs.
+// walk.c finds its records, posix.c and entry.c make events of them, posix_file.c opens saved
+// streams, and encode.c makes the records of merged logs.
 //
 // Sources: docs/formats/posix-ring.md for the layout; IEEE Std 1003.1-2008, 2.11 (Tracing), for
 // what it contains.

@@ -4,7 +4,7 @@
 //
 // Source: docs/formats/rkh.md, "The ring".
 #include "formats/rkh/rkh.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>
 

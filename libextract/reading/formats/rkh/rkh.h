@@ -145,7 +145,7 @@ const uint8_t *rkh_words(enum rkh_family family, unsigned id);
 const struct extract_event_type *rkh_type(uint32_t id);
 const struct extract_event_type *rkh_type_on(const struct rkh_wire *wire, unsigned id);
 
-// ---- schedule.c: what events mean for the schedule ----
+// ---- rkh_schedule.c: what events mean for the schedule ----
 
 extern const struct extract_scheduler rkh_kernel;
 

@@ -5,7 +5,7 @@
 #ifndef EXTRACT_MEMORY_LIVE_MONITOR_H
 #define EXTRACT_MEMORY_LIVE_MONITOR_H
 
-#include "memory/live/packet.h"
+#include "memory/live/live_packet.h"
 #include <extract/text.h>
 
 // The command that OpenOCD answers with its name.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // memory/live: the kind of live memory that OpenOCD's Tcl port serves.
 //
-// Each command of live.h becomes one Tcl script; no read or write needs a halted target. A script
-// ends with 0x1a, and so does its reply. A reply carries no status of its own, so that each script
-// is wrapped to return
+// Each command of live_memory.h becomes one Tcl script; no read or write needs a halted target. A
+// script ends with 0x1a, and so does its reply. A reply carries no status of its own, so that each
+// script is wrapped to return
 //
 //   ringside NUMBER CODE STATE RESULT
 //
@@ -11,7 +11,7 @@
 // whether a reply belongs to this script, or is late or incomplete.
 // Source: OpenOCD User's Guide, "Tcl Scripting API" and "Tcl RPC server".
 #include "base/now.h"
-#include "memory/live/live.h"
+#include "memory/live/live_memory.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

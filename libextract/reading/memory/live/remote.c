@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // memory/live: the kind of live memory that a GDB server serves (gdbserver, QEMU, OpenOCD, probes).
 //
-// Each command of live.h becomes one request and its reply. The features, the state of the target
-// and its memory map are learned when a connection is made.
+// Each command of live_memory.h becomes one request and its reply. The features, the state of the
+// target and its memory map are learned when a connection is made.
 //
 // Servers halt their target when a client connects, and QEMU reports that before the first request.
 // A stop reply may therefore come before any other reply, and is never taken for that reply.
 // Replies that are still owed after a time-out are counted, and are read before the target is
 // released. Source: Debugging with GDB, appendix "GDB Remote Serial Protocol".
 #include "base/now.h"
-#include "memory/live/live.h"
-#include "memory/live/map.h"
+#include "memory/live/live_memory.h"
+#include "memory/live/memory_map.h"
 #include "memory/live/monitor.h"
-#include "memory/live/packet.h"
+#include "memory/live/live_packet.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

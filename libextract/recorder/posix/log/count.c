@@ -37,7 +37,7 @@
 //   tail = …                               2 read lock: must be 0
 //   overwritten = …                        3 read both again: unchanged
 //   lock = 0
-#include "posix/log/log.h"
+#include "posix/log/posix_log.h"
 #include <time.h>
 
 enum {

@@ -18,10 +18,10 @@
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_create_withlog, posix_trace_flush, posix_trace_clear,
 // posix_trace_get_status.
-#include "posix/log/log.h"
-#include "log/block.h"
-#include "target/linux.h"
-#include "memory/hooks.h"
+#include "posix/log/posix_log.h"
+#include "log/log_block.h"
+#include "target/linux_object.h"
+#include "memory/memory_hooks.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

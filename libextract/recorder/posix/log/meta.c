@@ -5,9 +5,9 @@
 // docs/formats/log.md, "ATTRIBUTES". A payload that is read is not trusted. It also states the byte
 // order and the size of addresses of the machine that wrote it: posix_trace_open refuses the log of
 // another kind of machine.
-#include "posix/log/log.h"
+#include "posix/log/posix_log.h"
 #include "base/now.h"
-#include "log/block.h"
+#include "log/log_block.h"
 
 enum { VERSION = 1, FINAL = 1, STATUS_WORDS = 7 };
 

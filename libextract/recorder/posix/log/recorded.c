@@ -23,8 +23,8 @@
 // Source: IEEE Std 1003.1-2008, posix_trace_open, posix_trace_getnext_event.
 #include "base/now.h"
 #include "formats/format.h"
-#include "posix/log/log.h"
-#include "log/block.h"
+#include "posix/log/posix_log.h"
+#include "log/log_block.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

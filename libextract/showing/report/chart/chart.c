@@ -2,7 +2,7 @@
 // report/chart: the model of a message sequence chart: its lifelines, its ring of rows, its columns
 // and its labels. extract_report_chart lets a collector fill it, and draws it.
 #include "report/chart/chart.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "report/text_table.h"
 #include <inttypes.h>
 #include <stdlib.h>

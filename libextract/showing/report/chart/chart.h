@@ -4,9 +4,10 @@
 // A chart has lifelines, for who takes part, and rows, for what happened. It does not depend on a
 // format. Two collectors fill it, and two files draw it:
 //
-//   report/rkh/chart.c   RKH: posts, gets and states of active objects ─┐            ┌─ svg.c
-//                                                                       ├─ chart.c ──┤
-//   schedule_chart.c     other formats: calls, waits and wake-ups ──────┘            └─
+//   report/rkh/rkh_chart.c  RKH: posts, gets and states of active objects ─┐           ┌─
+//   chart_svg.c
+//                                                                          ├─ chart.c ─┤
+//   schedule_chart.c        other formats: calls, waits and wake-ups ──────┘           └─
 //   signalling.c
 //
 // Rows are kept in a ring, so that a long trace leaves the newest. Columns are the lifelines that
@@ -15,7 +16,7 @@
 #define EXTRACT_REPORT_CHART_H
 
 #include "base/map.h"
-#include "report/internal.h"
+#include "report/report_room.h"
 
 enum { CHART_MAX_ROWS = 4000 }; // of a longer chart, the newest rows are kept
 
@@ -134,7 +135,7 @@ struct chart {
 
 // ---- collectors ----
 
-// report/rkh/chart.c: collects the rows of an RKH trace. Returns false if memory is short.
+// report/rkh/rkh_chart.c: collects the rows of an RKH trace. Returns false if memory is short.
 bool rkh_chart_collect(struct chart *chart, const struct extract_view *view);
 // schedule_chart.c: collects the rows of a trace that shows a schedule. Errors: NOMEM.
 enum extract_code schedule_chart_collect(struct chart *chart, const struct extract_view *view,
@@ -173,7 +174,7 @@ void chart_put_origin(struct chart *chart, const struct chart_row *row, struct e
 // Writes a time with as many decimals as the clock has, or in ticks.
 void chart_put_time(const struct chart *chart, uint64_t ticks, struct extract_text *text);
 
-// svg.c and signalling.c: draw a chart. Errors are in the code of the text.
+// chart_svg.c and signalling.c: draw a chart. Errors are in the code of the text.
 void chart_put_svg(struct chart *chart, struct extract_text *text);
 void chart_put_signalling(struct chart *chart, struct extract_text *text);
 

@@ -9,17 +9,18 @@
 //
 // The result of a call is not in its event, and follows from the events after it. So a call becomes
 // a row at once, and the row is changed when more is known. What the trace does not prove is not
-// drawn: whoever takes a message is paired with its sender only if messages.c knows the order.
+// drawn: whoever takes a message is paired with its sender only if chart_messages.c knows the
+// order.
 //
 // All events are followed, whether the view lets them through or not. Calls that it lets through
 // become rows. An arrow to a thread that was woken is also drawn if the event of its resumption
 // passes, or would pass if it were one of that thread.
 #include "analysis/failed.h"
 #include "base/grow.h"
-#include "events/filter.h"
-#include "events/internal.h"
+#include "events/event_filter.h"
+#include "events/events_room.h"
 #include "report/chart/chart.h"
-#include "report/chart/messages.h"
+#include "report/chart/chart_messages.h"
 #include "schedule/walk.h"
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 // view has more events, it also takes what the trace knows about all of them: its time span, its
 // number of entries, and the names of all threads.
 #include "report/columns/columns.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 
 enum { MAX_MEASURED = 65536 }; // events
 

@@ -13,7 +13,7 @@
 #define EXTRACT_REPORT_COLUMNS_COLUMNS_H
 
 #include "report/columns/entry_builder.h"
-#include "report/internal.h"
+#include "report/report_room.h"
 
 // The text of an event starts in one of the columns APPL, SYSCALL, KERNEL and INTERRUPT, which are
 // this many characters apart.

@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "formats/format.h"
 #include "templates/program.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "report/text_table.h"
 #include <inttypes.h>
 #include <stdio.h>

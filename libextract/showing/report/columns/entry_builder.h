@@ -9,7 +9,7 @@
 #ifndef EXTRACT_REPORT_COLUMNS_ENTRY_BUILDER_H
 #define EXTRACT_REPORT_COLUMNS_ENTRY_BUILDER_H
 
-#include "report/internal.h"
+#include "report/report_room.h"
 #include <extract/templates.h>
 
 enum {

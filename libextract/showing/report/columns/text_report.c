@@ -12,7 +12,7 @@
 // Writing a line is the hot path. A local copy of the writer keeps the output position in
 // registers; it is synchronized with report->writer only where another function needs it.
 #include "report/columns/cells.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 
 #include "analysis/rkh/posts.h"
 #include "base/map.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "formats/rkh/rkh.h"
 #include <extract/report.h>
 

@@ -5,7 +5,7 @@
 // Trazer prints numbers. A new name for the same key replaces the old one; a restart of the target
 // removes all names.
 #include "report/rkh/trazer.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <inttypes.h>
 
 enum { SYMBOL_BYTES = 256, BYTES_PER_LINE = 10, ITEM_COLUMN = 34 };

@@ -6,7 +6,7 @@
 // read, and texts do not control a terminal. A continued log keeps exactly its old contents.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
-#include "log/block.h"
+#include "log/log_block.h"
 #include <extract/log.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests of the room crash: registers of faults to causes, and control blocks to deadlocks. The
 // words of the registers are made by hand from the manuals of the machines.
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include <extract/report.h>
 #include <elf.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests of crash/history.c: which interrupts are a storm. The rings are made by hand, with times as
-// they were seen on boards.
-#include "crash/crash.h"
+// Tests of crash/crash_history.c: which interrupts are a storm. The rings are made by hand, with
+// times as they were seen on boards.
+#include "crash/crash_room.h"
 #include "tests/unit/ring_builder.h"
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests of crash/status.c: the fault status of Arm's M-profile in memory, and what a secure handler
-// shows of non-secure code. The words are made by hand from the manual of Armv8-M, D1.2.
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+// Tests of crash/fault_status.c: the fault status of Arm's M-profile in memory, and what a secure
+// handler shows of non-secure code. The words are made by hand from the manual of Armv8-M, D1.2.
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

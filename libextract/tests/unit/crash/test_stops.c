@@ -2,8 +2,8 @@
 // Tests of crash/stops.c: programs that stop themselves. The instructions were encoded by hand from
 // the manuals of the machines, and are constants of this executable, whose symbols are read. It has
 // the variables of a FreeRTOS by name.
-#include "crash/crash.h"
-#include "kernel/kernel.h"
+#include "crash/crash_room.h"
+#include "kernel/kernel_room.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // Changes in order of time: in memory and through a temporary file, with parts of any size. Each
 // change states when it was added, so the order is checked without sorting. A temporary file that
 // cannot be made, written or read is an error, and so is a failed allocation.
-#include "export/order.h"
+#include "export/export_order.h"
 #include "tests/unit/scratch.h"
 #include <errno.h>
 

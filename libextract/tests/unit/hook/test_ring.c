@@ -3,7 +3,7 @@
 // memory, finding it, and saving it. Truth: what the test wrote and then damaged.
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/scratch.h"
-#include "snapshot/internal.h"
+#include "snapshot/snapshot_room.h"
 #include <extract/report.h>
 
 enum { PLAIN = 20 }; // size of the records of hooks_put_plain

@@ -4,8 +4,8 @@
 // Truth: written by hand; the output of readelf, and what gdb itself reads; or a picture of a small
 // address space, painted byte by byte.
 #include "tests/unit/scratch.h"
-#include "memory/core.h"
-#include "memory/hooks.h"
+#include "memory/core_dump.h"
+#include "memory/memory_hooks.h"
 #include <elf.h>
 
 enum { EHDR32 = 52, EHDR64 = 64, PHDR32 = 32, PHDR64 = 56, CORE_ROOM = 1 << 16 };

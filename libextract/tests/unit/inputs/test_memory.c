@@ -4,7 +4,7 @@
 // Truth: written by hand, or the output of the host's own tools.
 #include "tests/unit/scratch.h"
 #include "base/file.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests of kernel/calls.c: instructions that call functions, as the assemblers of binutils encode
-// them, and their neighbors, which do not.
-#include "kernel/kernel.h"
+// Tests of kernel/code_calls.c: instructions that call functions, as the assemblers of binutils
+// encode them, and their neighbors, which do not.
+#include "kernel/kernel_room.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

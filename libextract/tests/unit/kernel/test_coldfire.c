@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of kernel/coldfire.c: what is a frame of an exception, and what is other data. The program
 // and the stacks are made by hand, from the ColdFire Family Programmer's Reference Manual, 11.1.
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of kernel/contexts.c on frames made by hand. Word I of a frame holds 0x100 + I, except
 // where the test sets it.
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include "registers/fpu.h"
 #include <elf.h>
 #include <string.h>

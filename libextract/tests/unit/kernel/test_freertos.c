@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests of kernel/freertos.c on control blocks with the names of FreeRTOS.
+// Tests of kernel/kernel_freertos.c on control blocks with the names of FreeRTOS.
 #include "host.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>

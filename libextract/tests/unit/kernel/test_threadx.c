@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests of kernel/threadx.c on control blocks with the names of ThreadX, in an order of members
-// that no release has: whoever assumes offsets fails. Two cores.
+// Tests of kernel/kernel_threadx.c on control blocks with the names of ThreadX, in an order of
+// members that no release has: whoever assumes offsets fails. Two cores.
 #include "host.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_room.h"
 #include <extract/crash.h>
 
 typedef unsigned int ULONG; // of other size than a pointer

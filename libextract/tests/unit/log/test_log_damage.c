@@ -2,7 +2,7 @@
 // Damage: every bit of a small log flipped, every length that it can be cut to, sections that are
 // gone. What is read is what was written, and what is not is counted.
 #include "tests/unit/log/log_bytes.h"
-#include "log/internal.h"
+#include "log/log_room.h"
 #include <unistd.h>
 
 enum { MAX_BLOCKS = 64 };

@@ -8,7 +8,7 @@
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/samples.h"
 #include "tests/unit/log_builder.h"
-#include "log/block.h"
+#include "log/log_block.h"
 #include <fcntl.h>
 
 enum { PAGE = 4096, MAX_FILE = 64 * 1024, MAX_LINES = 4096, MAX_BLOCKS = 256 };

@@ -2,7 +2,7 @@
 // The bytes of a log: what the library writes, against bytes that were computed from the text of
 // docs/formats/log.md; what it reads of bytes that it did not write.
 #include "tests/unit/log/log_bytes.h"
-#include "log/block.h"
+#include "log/log_block.h"
 
 static struct maker maker;
 

@@ -3,7 +3,7 @@
 // that are larger than a section, and who may write which file.
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/ring_builder.h"
-#include "log/block.h"
+#include "log/log_block.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -3,7 +3,7 @@
 // Payloads that contradict themselves are refused.
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/ring_builder.h"
-#include "log/internal.h"
+#include "log/log_room.h"
 
 static struct ring_image image;
 static uint8_t payload[1024];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The words in which users say what a log is to be.
-#include "log/block.h"
+#include "log/log_block.h"
 #include <extract/log.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests of memory/live/listener.c: UNIX sockets, their files, and who is accepted.
+// Tests of memory/live/live_listener.c: UNIX sockets, their files, and who is accepted.
 #define _GNU_SOURCE
-#include "memory/live/listener.h"
+#include "memory/live/live_listener.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -4,8 +4,8 @@
 //
 // Truth: the server's own array of bytes.
 #include "tests/unit/memory/shared_runs.h"
-#include "memory/hooks.h"
-#include "memory/live/live.h"
+#include "memory/memory_hooks.h"
+#include "memory/live/live_memory.h"
 #include <errno.h>
 
 // Reads a command, and removes its terminator.

@@ -4,8 +4,8 @@
 //
 // Truth: the server's array of bytes.
 #include "tests/unit/memory/shared_runs.h"
-#include "memory/hooks.h"
-#include "memory/live/live.h"
+#include "memory/memory_hooks.h"
+#include "memory/live/live_memory.h"
 
 static const char gdb_map[] = "<?xml version=\"1.0\"?>\n<memory-map>\n"
                               "<memory type=\"flash\" start=\"0x8000000\" length=\"0x100000\">"

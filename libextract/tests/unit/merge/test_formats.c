@@ -4,7 +4,7 @@
 // shared events show, snapshots at random times, and lack of memory.
 //
 // Truth: the parts from which the builders make the entries, and computation by hand.
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "merge/merge.h"
 #include "tests/unit/hook/roles_builder.h"
 #include "tests/unit/posix_format/ptr_builder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events of a kernel in POSIX traces: their fields in every layout, names of objects, and the
 // schedule. Truth: the header that firmware includes, and computation by hand.
-#include "crash/crash.h"
+#include "crash/crash_room.h"
 #include "target/ringside_rtos_hooks.h"
 #include "tests/unit/posix_format/rtos_events.h"
 #include <extract/assert.h>

@@ -2,7 +2,7 @@
 // Tests the beginning and the end of a recording, of a trace and of a target's run. Each event at
 // these points is recorded, reported lost, or covered by a loss of unknown size. Truth: the events
 // that the simulated target wrote.
-#include "follow/internal.h"
+#include "follow/follow_room.h"
 #include "tests/unit/record/sim.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include "follow/internal.h"
+#include "follow/follow_room.h"
 #include "tests/unit/record/rate.h"
 #include <cmocka.h>
 

@@ -2,7 +2,7 @@
 // Tests of registers/description.c on documents as QEMU and OpenOCD send them.
 #include "registers/description.h"
 #include "registers/fpu.h"
-#include "registers/live.h"
+#include "registers/live_registers.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

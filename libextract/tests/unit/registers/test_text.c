@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of registers/text.c and registers/machines.c: what debuggers print.
-#include "registers/text.h"
+// Tests of registers/register_text.c and registers/machines.c: what debuggers print.
+#include "registers/register_text.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

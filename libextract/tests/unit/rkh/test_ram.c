@@ -3,7 +3,7 @@
 // stopped in every state. Truth: the frames that were put in, counted here.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 
 enum { SIZE = 500, MAX_ADDRESS = 8 };
 

@@ -3,7 +3,7 @@
 // framework itself made (docs/formats/rkh.md, "Examples"), and bytes worked out by hand.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include "formats/format.h"
 
 #define ALL_ON  "ac 00 34 ff ff 03 00 14 42 11 02 14 e8 03"

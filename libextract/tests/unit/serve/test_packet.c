@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests of serve/packet.c. Checksums are computed by hand: the sum of the bytes, modulo 256.
-#include "serve/packet.h"
+// Tests of serve/serve_packet.c. Checksums are computed by hand: the sum of the bytes, modulo 256.
+#include "serve/serve_packet.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef HOST_STREAM_H
 #define HOST_STREAM_H
 
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include <errno.h>

@@ -4,7 +4,7 @@
 // one some steps after the first handler. The test tries each pair of steps from the start of the
 // trace point. Whatever a signal interrupts, each event is either recorded or counted as refused,
 // exactly once.
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include "tests/unit/target/stepping.h"

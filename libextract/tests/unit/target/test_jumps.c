@@ -11,7 +11,7 @@
 // The jump is siglongjmp, which tells the recorder, or the compiler's own, which does not. In the
 // second case, the thread's next trace point finds what was left.
 #include "target/ports/linux.h"
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "tests/unit/samples.h"
 #include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"

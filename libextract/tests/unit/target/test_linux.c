@@ -5,7 +5,7 @@
 // Truth: the writers' own counts of their events.
 #define _GNU_SOURCE // pipe2
 #include "target/ports/linux.h"
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "trace.h"
 #include <errno.h>
 #include <fcntl.h>

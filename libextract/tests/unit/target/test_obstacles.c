@@ -2,7 +2,7 @@
 // unit: obstacles for a program that searches for its object, waits for the lock, or allocates
 // pages. A thread leaves in the middle, a thread has a lower priority, no file can be opened, or
 // signals come. The test wraps the library's system calls to produce these cases.
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "trace.h"
 #include <pthread.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 // traces and makes the ring writable. No event with a slot in the queue is lost, and the others are
 // counted. Further handlers fork, or interrupt each other while their data are copied.
 #include "target/ports/linux.h"
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include <pthread.h>

@@ -7,7 +7,7 @@
 // raises SIGBUS.
 #include "target/ports/linux.h"
 // clang-format off
-#include "target/linux.h"
+#include "target/linux_object.h"
 #include "trace.h"
 // clang-format on
 #include <pthread.h>

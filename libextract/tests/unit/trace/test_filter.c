@@ -4,7 +4,7 @@
 // Truth: the ring is written here word by word, and the events that pass are counted by hand.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
-#include "events/filter.h"
+#include "events/event_filter.h"
 #include <extract/filter.h>
 
 static struct look look;

@@ -5,7 +5,7 @@
 // Truth: the layout that the test has made, and the linker's addresses.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <fcntl.h>
 #include <unistd.h>
 

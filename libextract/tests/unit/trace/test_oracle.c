@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // unit: compares every event, object and statistic of the sample traces with raw text dumps. TraceX
 // 6.2.1.0 wrote these dumps of them: the oracle. Without the data directory, the cases are skipped.
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 // unit: saving: a trace that is written as a .trx and opened again shows the same events and names.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <extract/report.h>
 
 static struct ring_image image;

@@ -4,7 +4,7 @@
 // Truth: computation by hand after the rules of docs/man/ringside-stats.1. Each trace has its sums
 // next to it.
 #include "tests/unit/ring_builder.h"
-#include "memory/hooks.h"
+#include "memory/memory_hooks.h"
 #include <extract/stats.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 //
 // Truth: the streams in this file; what nm and the compiler report about the program.
 #include "tests/unit/trazer/rkh_stream.h"
-#include "events/internal.h"
+#include "events/events_room.h"
 #include <extract/symbols.h>
 
 static const char program[] = "struct queue { void *head; unsigned short used, size; };\n"
