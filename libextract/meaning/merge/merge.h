@@ -7,8 +7,8 @@
 // inputs event by event, so that memory does not grow with their length. Only traces of byte rings
 // are in memory as long as they are open.
 //
-// ids.c chooses how ids are read; plan.c checks the inputs and plans, and clocks.c finds what their
-// clocks have to do with each other; join.c finds where one snapshot continues another;
+// merge_ids.c chooses how ids are read; plan.c checks the inputs and plans, and clocks.c finds what
+// their clocks have to do with each other; join.c finds where one snapshot continues another;
 // merge_order.c finds whether the order of snapshots is that of their timestamps; shared.c and
 // line.c align clocks by events that two boards share; merge_objects.c makes the registry;
 // numbers.c gives numbers; merge_names.c collects names; write.c writes, and the encoder of the
@@ -147,7 +147,8 @@ void merge_free(struct merge *merge);
 
 // ---- What the files of this directory share ----
 
-// ids.c: checks that ids do not need the bits in which those of several cores contain the core.
+// merge_ids.c: checks that ids do not need the bits in which those of several cores contain the
+// core.
 enum extract_code merge_check_ids(const struct merge *merge, struct extract_error *error);
 // join.c: finds the time in one snapshot at which the ticks of another are 0. Sets *overlaps to
 // whether they have events in common; if not, there is no such time. Errors: NOMEM.

@@ -191,17 +191,17 @@ enum extract_code cli_reporting_check_dates(const struct cli_options *options,
                                             const struct extract_trace *trace,
                                             struct extract_error *error);
 
-// cli_input.c: opens the memory that all inputs make together, or that of a live target.
+// cli_input.c: opens the inputs, or the memory of a live target. Sets *log if the only input is a
+// log, and *memory otherwise; the other one to NULL. Both are NULL without an input.
+enum extract_code cli_input_open(struct extract_memory **memory, struct extract_log **log,
+                                 const struct cli_options *options, struct extract_error *error);
+// The same for a command that needs a memory.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
 // Returns whether there are two inputs that are not parts of one memory: at least one of them holds
 // a whole trace.
 bool cli_inputs_are_two(const struct cli_options *options);
-
-// Opens the only input if it is a log; otherwise *log is NULL.
-enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
-                               struct extract_error *error);
 
 // Opens the symbols of --elf, or of the process of --pid. Without either, *symbols is
 // NULL, which is not an error. Errors: as extract_symbols_open.

@@ -53,9 +53,7 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
                           "standard input can be read only once");
     if (options->reporting.verbose)
         print_files(options);
-    code = cli_log_open(&snapshot->log, options, &error);
-    if (!code && !snapshot->log)
-        code = cli_memory_open(&snapshot->memory, options, &error);
+    code = cli_input_open(&snapshot->memory, &snapshot->log, options, &error);
     if (!code)
         code = cli_symbols_open(&snapshot->symbols, options, &error);
     if (!code && options->user_events)

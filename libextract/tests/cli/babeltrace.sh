@@ -241,7 +241,7 @@ check "an offset that is too large" 1 err 'at most 4 \* 10^9'
 bt "$demo" --params 'elf="text.txt"'
 check "symbols that are no ELF file" 1 err 'text.txt'
 bt "${explicit[@]}" --params "inputs=[\"$demo\",\"$demo\"]"
-check "two dumps in one component" 1 err 'use it as the only input'
+check "two dumps in one component" 1 err 'use it alone; only memory images'
 
 # ---- the time that all streams cover ----
 

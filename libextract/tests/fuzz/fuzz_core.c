@@ -5,7 +5,7 @@
 // Nothing may crash, leak or hang. In addition, regions are sorted and disjoint, and contain no
 // more than the file. Each region can be read to its last byte, and ends where it claims to end.
 #include "memory/core_dump.h"
-#include "session/kinds.h"
+#include "session/input_kinds.h"
 #include "memory/memory_hooks.h"
 #include <stdlib.h>
 #include <string.h>

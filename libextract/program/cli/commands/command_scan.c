@@ -135,13 +135,11 @@ static int run_scan(const struct cli_options *options)
     struct extract_error error;
     int status;
 
-    if (cli_log_open(&log, options, &error))
+    if (cli_input_open(&memory, &log, options, &error))
         return cli_complain(&error);
     extract_log_free(log);
     if (log)
         return print_ring_of_log(options);
-    if (cli_memory_open(&memory, options, &error))
-        return cli_complain(&error);
     status = print_rings(memory, options);
     cli_live_release(memory, options);
     extract_memory_close(memory);
