@@ -86,7 +86,7 @@ include libextract/tests/tests.mk
 include .ci/install.mk
 include qemu-tests/firmware.mk
 
-all: $(LIBRARIES) $(PROGRAM) $(READER) $(PLUGIN) $(PROBE) $(MANUALS)
+all: $(LIBRARIES) $(PROGRAM) $(READER) $(PLUGIN) $(MANUALS)
 
 # Compiles a C file. If flags or compiler change, $(BUILD)/flags changes, and all files are
 # compiled.

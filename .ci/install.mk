@@ -7,7 +7,6 @@ STAGE := $(DESTDIR)$(PREFIX)
 # SOURCE:TARGET under the prefix. Mode 755 is for files that are executed or loaded, 644 for all
 # others.
 INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
-  $(PROBE):bin/$(notdir $(PROBE)) \
   $(BUILD)/$(SOFILE):lib/$(SOFILE) \
   $(foreach f,$(filter %.so,$(READER)),$(f):lib/ringside/$(notdir $(f)))
 INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
@@ -27,8 +26,6 @@ INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 # If OpenOCD has the same prefix, `source [find ringside.tcl]` finds these files.
 INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\
   $(f):share/openocd/site/$(notdir $(f)))
-INSTALL_644 += qemu-tests/probe/probe.cfg:share/openocd/site/interface/ringside-probe.cfg
-INSTALL_644 += qemu-tests/probe/riscv.cfg:share/openocd/site/interface/ringside-probe-riscv.cfg
 # Functions that share a man page with another function: NAME.3:PAGE.3, from the pages' first
 # sections.
 MAN_LINKS := $(if $(MANUALS),$(shell awk -f .ci/man-links.awk $(filter %.3.scd,$(MAN_PAGES))))

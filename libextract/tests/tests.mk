@@ -102,7 +102,7 @@ $(MUTATE): $(MUTATE_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/libextract/tests/
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 
 unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(ATTACHED) $(MUTATE) # some of them start $(PROGRAM)
-test-programs: all unit-programs
+test-programs: all unit-programs $(PROBE)
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
 
