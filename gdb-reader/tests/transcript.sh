@@ -167,7 +167,7 @@ ringside
 ringside help
 help ringside
 END
-    sed -n 's/^    {"\([a-z]*\)", .*/help ringside \1/p' "$here/../commands.c"
+    sed -n 's/^    {"\([a-z]*\)", .*/help ringside \1/p' "$here/../gdb_commands.c"
 }
 
 # 462 events of all kinds.
