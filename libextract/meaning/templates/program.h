@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// templates: a compiled template. The compiler writes it (compiler/compile.h), run/run.c executes
-// it.
+// templates: a compiled template. The compiler writes it (compiler/compile.h), and
+// run/template_run.c executes it.
 //
 // A program is a sequence of operations of one size. Values have 64 bits and are on a small stack;
 // one text register holds the operand of a switch over text. The data pointer counts bits from the
@@ -176,7 +176,7 @@ void template_optimize(struct extract_templates *templates);
 // builtin.c: returns whether a template is built into the library.
 bool template_is_builtin(const struct extract_template *chosen);
 
-// names.c: returns the name of an error number of AIX; NULL if it is unknown.
+// run_names.c: returns the name of an error number of AIX; NULL if it is unknown.
 const char *template_error_name(uint64_t number);
 
 #endif

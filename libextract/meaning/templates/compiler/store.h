@@ -35,7 +35,7 @@ bool template_diagnose(struct extract_templates *templates, const struct templat
 // Removes the diagnostics of an earlier link.
 void template_forgive_link(struct extract_templates *templates);
 
-// calls.c: adds the linker's warnings. Returns false if memory ran out.
+// template_calls.c: adds the linker's warnings. Returns false if memory ran out.
 bool template_warn_of_calls(struct extract_templates *templates);
 
 // Reserves space for one more element of `size` bytes. Returns false if memory ran out, or if the

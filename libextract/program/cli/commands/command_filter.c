@@ -2,7 +2,7 @@
 // cli: `ringside filter` shows or changes which events a live target records.
 //
 // For RKH, the terms after on and off become bytes that are written to the target's filter tables.
-// Other formats have the requests show, set, add and sub, which commands/request.c sends.
+// Other formats have the requests show, set, add and sub, which command_request.c sends.
 #include "cli/cli.h"
 #include "cli/commands/command_request.h"
 #include <extract/filter.h>
