@@ -18,10 +18,10 @@ CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \
                  libextract/include/extract/posix/*.h libextract/include/trace.h))
 EVENT_TABLES := $(sort $(wildcard libextract/reading/formats/*.tsv))
-TEMPLATES   := $(sort $(wildcard libextract/meaning/templates/*.fmt))
+TEMPLATES   := $(sort $(wildcard libextract/meaning/templates/*.fmt)) $(BUILD)/gen/threadx.fmt
 GENERATED   := $(patsubst libextract/reading/formats/%.tsv,$(BUILD)/gen/%.inc,\
                  $(subst -,_,$(EVENT_TABLES))) \
-               $(TEMPLATES:libextract/meaning/templates/%.fmt=$(BUILD)/gen/%_fmt.inc) \
+               $(patsubst %.fmt,$(BUILD)/gen/%_fmt.inc,$(notdir $(TEMPLATES))) \
                $(BUILD)/gen/aix_roles.inc $(BUILD)/gen/viewer.inc
 
 SONAME    := libextract.so.$(SOVERSION)
@@ -41,17 +41,26 @@ $(BUILD)/gen/$(subst -,_,$(1:libextract/reading/formats/%.tsv=%)).inc: $(1) \
 endef
 $(foreach tsv,$(EVENT_TABLES),$(eval $(call event_table,$(tsv))))
 
-# The built-in templates, each compiled in as a C string.
-$(BUILD)/gen/%_fmt.inc: libextract/meaning/templates/%.fmt
+# The templates of ThreadX's events, which their table implies.
+$(BUILD)/gen/threadx.fmt: libextract/reading/formats/threadx-events.tsv \
+    libextract/meaning/templates/threadx_fmt.awk libextract/meaning/templates/threadx.head
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+	$(Q)awk -v head=libextract/meaning/templates/threadx.head \
+	  -f libextract/meaning/templates/threadx_fmt.awk $< > $@
 
-# The built-in role file, likewise.
-$(BUILD)/gen/%_roles.inc: libextract/reading/formats/hook/%.roles
+# The built-in templates and the built-in role file, each compiled in as a C string.
+define c_string
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+endef
+$(BUILD)/gen/%_fmt.inc: libextract/meaning/templates/%.fmt
+	$(c_string)
+$(BUILD)/gen/%_fmt.inc: $(BUILD)/gen/%.fmt
+	$(c_string)
+$(BUILD)/gen/%_roles.inc: libextract/reading/formats/hook/%.roles
+	$(c_string)
 
 # The page of `export --to html`, as numbers: a compiler need not take strings of that length.
 $(BUILD)/gen/viewer.inc: libextract/showing/export/html/viewer.html

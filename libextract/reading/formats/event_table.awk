@@ -28,7 +28,8 @@ function field(cell,    at) {
 }
 
 NR == 1 {
-    kinds["hex"] = "HEX"; kinds["dec"] = "DEC"; kinds["ticks"] = "TICKS"; kinds["bool"] = "BOOL"
+    kinds["hex"] = kinds["hex-attributes"] = "HEX"
+    kinds["dec"] = "DEC"; kinds["ticks"] = "TICKS"; kinds["bool"] = "BOOL"
     kinds["wait"] = "WAIT"; kinds["ipv4"] = "IPV4"; kinds["ptr"] = "DATA"
     kinds["ptr-object"] = "OBJECT"; kinds["ptr-stack"] = "STACK"; kinds["ptr-data"] = "DATA"
     kinds["ptr-code"] = "CODE"; kinds["ptr-string"] = "STRING"

@@ -176,6 +176,12 @@ static const struct kind {
 } kinds[] = {
     {"ptr-object", OBJECTS, {"first", "second", "third", "fourth"}, "none", 0xF00C, "0xF00C"},
     {"hex", 0x12A9, {"0x12A9", "0x12AA", "0x12AB", "0x12AC"}, "0x0000", 0xFFFFFFFF, "0xFFFFFFFF"},
+    {"hex-attributes",
+     0x12A9,
+     {"0x12A9", "0x12AA", "0x12AB", "0x12AC"},
+     "0x0000",
+     0xFFFFFFFF,
+     "0xFFFFFFFF"},
     {"ptr-stack",
      0x20001FFC,
      {"0x20001FFC", "0x20001FFD", "0x20001FFE", "0x20001FFF"},
@@ -253,7 +259,7 @@ static void expect(const struct row *row, unsigned round, struct extract_event *
         snprintf(text + used, size - used, " %.*s=%s", (int)(colon - label), label, printed[round]);
         for (char *c = text + used + 1; c < text + used + 1 + (colon - label); c++)
             *c = *c == ' ' ? '_' : *c;
-        attrs |= strncmp(label, "attrs:", 6) == 0;
+        attrs |= strcmp(kind->word, "hex-attributes") == 0;
     }
     if (attrs)
         snprintf(text + strlen(text), size - strlen(text), "%s", attributes[round]);
