@@ -7,7 +7,8 @@
 //   event_filter.c extract_filter_add   parses the text of each option into items, and checks it
 //        │ struct extract_filter: items as the user wrote them, valid for any trace
 //        ▼
-//   filter_view.c  extract_view_new     looks the names up in one trace
+//   filter_view.c  extract_view_new     looks the names up in one trace: filter_types.c those of
+//        │                              events; filter_unmatched.c says which match nothing
 //        │ struct extract_view: bitmaps, sorted sets and numbers
 //        ▼
 //   filter_run.c   extract_view_run     tests each event by comparisons only; where.c runs the
@@ -18,7 +19,7 @@
 //   sink (report, statistics, export)
 //
 // So `--event` becomes a filter in event_filter.c, and the event ids that it means are found in
-// filter_view.c.
+// filter_types.c.
 #ifndef EXTRACT_EVENTS_EVENT_FILTER_H
 #define EXTRACT_EVENTS_EVENT_FILTER_H
 
@@ -60,6 +61,10 @@ struct filter_set {
     size_t count, capacity;
 };
 
+// Returns false if memory ran out.
+bool filter_set_add(struct filter_set *set, uint64_t address);
+// Sorts a set and removes duplicates. A set must be sorted before it is asked.
+void filter_set_sort(struct filter_set *set);
 bool filter_set_has(const struct filter_set *set, uint64_t address);
 
 // The conditions of one word on an address: if has_in, `in` must contain it; `out` must not.

@@ -18,48 +18,15 @@
 // error here: an assertion or a recording may be about events that never come. A command whose
 // output would be empty finds the reason in view->absent.
 #define _GNU_SOURCE // FNM_CASEFOLD
-#include "base/map.h"
-#include "events/event_filter.h"
-#include "formats/format.h"
-#include "events/events_room.h"
+#include "events/filter_compile.h"
 #include "events/where.h"
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// An item as the trace's format defines it: "ao=server" is about threads, whatever its word is.
-struct condition {
-    enum extract_filter_word word;
-    enum extract_filter_word written; // of the item
-    enum extract_target_kind kind;    // NONE: it is not a term of the target's own filters
-    const char *value;
-    bool negative;
-    bool found;    // it matches something in the trace, or may match events of the format
-    bool absent;   // it is valid, but no event of the trace matches
-    bool is_short; // of an event: it may be a name as in reports, which lacks a part
-    // Of a thread or object by its number: what events would have, if one has it.
-    uint64_t keys[2];
-    size_t key_count;
-};
-
-struct compile {
-    struct extract_view *view;
-    const struct extract_trace *trace;
-    uint64_t hz;
-    struct condition *conditions;
-    size_t count;
-    size_t sought;                     // conditions by number that no event has matched yet
-    struct extract_map addresses;      // of objects that only the ELF names, seen in events
-    struct extract_listing *described; // their names, or NULL
-    bool is_short;                     // of memory
-    struct extract_error *error;
-};
-
 // ---- sets of addresses ----
 
-// Returns false if memory ran out.
-static bool filter_set_add(struct filter_set *set, uint64_t address)
+bool filter_set_add(struct filter_set *set, uint64_t address)
 {
     uint64_t *values = extract_grow(set->values, &set->capacity, set->count, sizeof *values);
 
@@ -77,8 +44,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Sorts a set and removes duplicates.
-static void filter_set_sort(struct filter_set *set)
+void filter_set_sort(struct filter_set *set)
 {
     size_t kept = 0;
 
@@ -108,7 +74,7 @@ bool filter_set_has(const struct filter_set *set, uint64_t address)
 }
 
 // ---- conditions ----
-static enum extract_code out_of_memory(const struct compile *c)
+enum extract_code filter_out_of_memory(const struct filter_compile *c)
 {
     return extract_error_set(c->error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
 }
@@ -133,23 +99,18 @@ bool filter_is_life(const char *string, const struct extract_object *object)
            at == object->address && number == object->life;
 }
 
-static const struct extract_format *format_of(const struct extract_trace *trace)
-{
-    return extract_trace_snapshot(trace)->ring.format;
-}
-
 // Returns the condition of an item. Terms of the target's filters may be used wherever events are
 // named.
-static struct condition make_condition(const struct filter_item *item,
-                                       const struct extract_target_filter *target)
+static struct filter_condition make_condition(const struct filter_item *item,
+                                              const struct extract_target_filter *target)
 {
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
-    struct condition condition = {.word = item->word,
-                                  .written = item->word,
-                                  .kind = EXTRACT_TARGET_NONE,
-                                  .value = item->value,
-                                  .negative = item->negative};
+    struct filter_condition condition = {.word = item->word,
+                                         .written = item->word,
+                                         .kind = EXTRACT_TARGET_NONE,
+                                         .value = item->value,
+                                         .negative = item->negative};
 
     if (item->word == EXTRACT_FILTER_SIGNAL) {
         condition.word = EXTRACT_FILTER_OBJECT;
@@ -161,237 +122,12 @@ static struct condition make_condition(const struct filter_item *item,
     if (target->parse(item->value, &condition.kind, &condition.value))
         condition.word = words[condition.kind];
     else if (strcmp(item->value, target->all) == 0)
-        condition = (struct condition){.word = EXTRACT_FILTER_EVENT,
-                                       .written = item->word,
-                                       .kind = EXTRACT_TARGET_NONE,
-                                       .value = "*",
-                                       .negative = item->negative};
+        condition = (struct filter_condition){.word = EXTRACT_FILTER_EVENT,
+                                              .written = item->word,
+                                              .kind = EXTRACT_TARGET_NONE,
+                                              .value = "*",
+                                              .negative = item->negative};
     return condition;
-}
-
-// Returns whether a name is that of an event type. Blanks may be written as underscores.
-static bool is_type_name(const char *pattern, const char *name)
-{
-    char joined[256];
-
-    snprintf(joined, sizeof joined, "%s", name);
-    for (char *at = joined; *at; at++)
-        *at = *at == ' ' ? '_' : *at;
-    return filter_matches(pattern, name, FNM_CASEFOLD) ||
-           filter_matches(pattern, joined, FNM_CASEFOLD);
-}
-
-// Returns whether an item is a name as reports print it, without its beginning.
-static bool is_short_name(const struct extract_trace *trace, const struct condition *item,
-                          const char *name)
-{
-    const char *const *unprinted = item->is_short ? format_of(trace)->unprinted : NULL;
-
-    while (unprinted && *unprinted && strncmp(name, *unprinted, strlen(*unprinted)) != 0)
-        unprinted++;
-    if (!unprinted || !*unprinted)
-        return false;
-    char shown[256];
-    snprintf(shown, sizeof shown, "%s", name + strlen(*unprinted));
-    for (char *at = shown; *at; at++)
-        *at = *at == '_' ? ' ' : *at;
-    return is_type_name(item->value, shown);
-}
-
-// Returns whether an entry of the trace gives a user event a name that matches.
-static bool is_user_event_name(const struct extract_trace *trace, const struct condition *item,
-                               uint32_t id)
-{
-    const struct extract_object *objects;
-    uint32_t first = format_of(trace)->user_ids;
-    bool may = first && id >= first && id - first <= UINT16_MAX;
-    size_t count = may ? extract_trace_objects(trace, &objects) : 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first &&
-            (filter_matches(item->value, objects[i].name, 0) ||
-             is_short_name(trace, item, objects[i].name)))
-            return true;
-    return false;
-}
-
-// Returns whether an item means an event type, by its id, symbol or name.
-static bool item_is_type(const struct extract_trace *trace, const struct condition *item,
-                         const struct extract_event_type *type, uint32_t id)
-{
-    const struct extract_target_filter *target = format_of(trace)->target;
-    uint64_t number;
-
-    if (item->kind == EXTRACT_TARGET_GROUP)
-        return target->fits(EXTRACT_TARGET_GROUP, id, item->value);
-    if (extract_number_parse(item->value, &number))
-        return number == id;
-    char shown[256]; // for a range of ids, reports add the id to the name
-    char in_name[12];
-    extract_event_type_number(type, id, in_name);
-    snprintf(shown, sizeof shown, type->range ? "%s %s" : "%s", type->name, in_name);
-    return filter_matches(item->value, type->symbol, FNM_CASEFOLD) ||
-           filter_matches(item->value, type->name, FNM_CASEFOLD) ||
-           is_type_name(item->value, shown) || is_short_name(trace, item, type->name) ||
-           is_user_event_name(trace, item, id) ||
-           (target && target->fits(EXTRACT_TARGET_EVENT, id, item->value));
-}
-
-// Which items of the filter concern one event type.
-struct pick {
-    bool has_positive; // some items are positive
-    bool in, out;      // positive and negative items match the type
-};
-
-// Compares all items with a type, and notes which of them match.
-static struct pick match_type(const struct compile *c, const struct extract_event_type *type,
-                              uint32_t id)
-{
-    struct pick pick = {false, false, false};
-
-    for (size_t i = 0; i < c->count; i++) {
-        struct condition *item = &c->conditions[i];
-        if (item->word != EXTRACT_FILTER_EVENT)
-            continue;
-        bool is = item_is_type(c->trace, item, type, id);
-        pick.has_positive |= !item->negative;
-        item->found |= is;
-        pick.in |= is && !item->negative;
-        pick.out |= is && item->negative;
-    }
-    return pick;
-}
-
-static bool is_type_wanted(const struct compile *c, const struct extract_event_type *type,
-                           uint32_t id)
-{
-    struct pick pick = match_type(c, type, id);
-
-    return (pick.in || !pick.has_positive) && !pick.out;
-}
-
-// Compiles the ids of markers. Those of losses and damage are wanted even if items name other
-// events, unless an item names one of them.
-static bool compile_marks(struct compile *c)
-{
-    const struct extract_event_type *mark;
-    bool named = false, added = true;
-
-    for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
-        named |= extract_id_is_loss(mark->id) && match_type(c, mark, mark->id).in;
-    c->view->names_losses = named;
-    for (size_t i = 0; added && (mark = extract_mark_type_at(i)); i++) {
-        struct pick pick = match_type(c, mark, mark->id);
-        bool must_match = extract_id_is_loss(mark->id) ? named : pick.has_positive;
-        if ((pick.in || !must_match) && !pick.out)
-            added = filter_set_add(&c->view->rare_ids, mark->id);
-    }
-    filter_set_sort(&c->view->rare_ids);
-    return added;
-}
-
-// Compares the items with the types that occur in the trace. Only the trace has the names of
-// user-defined types.
-static enum extract_code compile_seen_types(struct compile *c)
-{
-    const struct extract_trace *trace = c->trace;
-    uint32_t rare;
-
-    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++) {
-        uint8_t bit = (uint8_t)(1u << id % 8);
-        if (trace->seen[id / 8] & bit && is_type_wanted(c, extract_trace_type(trace, id), id))
-            c->view->ids[id / 8] |= bit;
-    }
-    for (size_t place = 0; extract_trace_next_rare_id(trace, &place, &rare);)
-        if (is_type_wanted(c, extract_trace_type(trace, rare), rare) &&
-            !filter_set_add(&c->view->rare_ids, rare))
-            return out_of_memory(c);
-    return compile_marks(c) ? EXTRACT_OK : out_of_memory(c);
-}
-
-// Returns whether an item means an event type that occurs in the trace, or a marker.
-static bool means_seen_type(const struct compile *c, const struct condition *item)
-{
-    const struct extract_trace *trace = c->trace;
-    const struct extract_event_type *mark;
-    bool is = false;
-    uint32_t rare;
-
-    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS && !is; id++)
-        is = trace->seen[id / 8] & 1u << id % 8 &&
-             item_is_type(trace, item, extract_trace_type(trace, id), id);
-    for (size_t place = 0; !is && extract_trace_next_rare_id(trace, &place, &rare);)
-        is = item_is_type(trace, item, extract_trace_type(trace, rare), rare);
-    for (size_t i = 0; !is && (mark = extract_mark_type_at(i)); i++)
-        is = item_is_type(trace, item, mark, mark->id);
-    return is;
-}
-
-// Returns whether an item means any event type of the format, or a marker.
-static bool means_any_type(const struct compile *c, const struct condition *item)
-{
-    const struct extract_event_type *mark;
-    uint64_t number;
-    bool is = extract_number_parse(item->value, &number) && number >= EXTRACT_COMMON_IDS &&
-              number < EXTRACT_ID_MARKS && format_of(c->trace)->type((uint32_t)number)->range;
-
-    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS && !is; id++)
-        is = item_is_type(c->trace, item, format_of(c->trace)->type(id), id);
-    for (size_t i = 0; !is && (mark = extract_mark_type_at(i)); i++)
-        is = item_is_type(c->trace, item, mark, mark->id);
-    return is;
-}
-
-// Finds items that are names as in reports, which lack a part: those that are no whole name.
-// Returns whether there are any.
-static bool choose_short_names(struct compile *c)
-{
-    bool has_short = false;
-
-    for (size_t i = 0; i < c->count; i++) {
-        struct condition *item = &c->conditions[i];
-        if (item->word != EXTRACT_FILTER_EVENT || item->found)
-            continue;
-        item->is_short = true;
-        if (!means_seen_type(c, item))
-            continue;
-        item->is_short = false;
-        item->found = item->absent = means_any_type(c, item);
-        item->is_short = !item->found;
-        has_short |= item->is_short;
-    }
-    return has_short;
-}
-
-// Searches the format for names that do not occur in the trace: they are not misspelled. Only the
-// first name that matches nothing is reported, so none is searched after it. The search compares
-// each name with all ids that an event may have.
-static void find_unseen_types(struct compile *c)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        struct condition *item = &c->conditions[i];
-        if (item->word != EXTRACT_FILTER_EVENT || item->found)
-            continue;
-        item->found = item->absent = means_any_type(c, item);
-        if (!item->found)
-            return;
-    }
-}
-
-// Compiles the event types. What is not the name of a type may be one as in reports, which lacks a
-// part: a user event of that name comes first.
-static enum extract_code compile_types(struct compile *c)
-{
-    enum extract_code code = compile_seen_types(c);
-
-    if (!code && format_of(c->trace)->unprinted && choose_short_names(c)) {
-        memset(c->view->ids, 0, sizeof c->view->ids);
-        c->view->rare_ids.count = 0;
-        code = compile_seen_types(c);
-    }
-    if (!code)
-        find_unseen_types(c);
-    return code;
 }
 
 // Returns whether a value names a context, by its short name or as reports print it.
@@ -404,7 +140,7 @@ static bool names_context(const char *value, enum extract_context context)
 
 // Returns whether an item names an object. `by_number` is set if the item is a number, which may be
 // a thread's priority.
-static bool names_object(const struct condition *item, const struct extract_object *object,
+static bool names_object(const struct filter_condition *item, const struct extract_object *object,
                          bool by_number, uint64_t number)
 {
     bool threads = item->word == EXTRACT_FILTER_THREAD;
@@ -419,8 +155,9 @@ static bool names_object(const struct condition *item, const struct extract_obje
 }
 
 // Adds the objects that an item names to the sets of its word.
-static enum extract_code compile_objects(struct compile *c, struct condition *item, bool by_number,
-                                         uint64_t number, struct filter_addresses *word)
+static enum extract_code compile_objects(struct filter_compile *c, struct filter_condition *item,
+                                         bool by_number, uint64_t number,
+                                         struct filter_addresses *word)
 {
     struct filter_set *set = item->negative ? &word->out : &word->in;
     struct filter_set *objects_set = item->negative ? &word->out_objects : &word->in_objects;
@@ -436,23 +173,23 @@ static enum extract_code compile_objects(struct compile *c, struct condition *it
         item->found = true;
         bool by_time = (c->trace->snapshots || c->trace->life_count) && !object->shadowed;
         if (!filter_set_add(by_time ? objects_set : set, by_time ? k : object->key))
-            return out_of_memory(c);
+            return filter_out_of_memory(c);
     }
     return EXTRACT_OK;
 }
 
 // Adds a number to a set. Whether something in the trace has it, seek_numbers finds out.
-static enum extract_code add_key(struct compile *c, struct condition *item, uint64_t key,
-                                 struct filter_set *set)
+static enum extract_code add_key(struct filter_compile *c, struct filter_condition *item,
+                                 uint64_t key, struct filter_set *set)
 {
     item->keys[item->key_count++] = key;
-    return filter_set_add(set, key) ? EXTRACT_OK : out_of_memory(c);
+    return filter_set_add(set, key) ? EXTRACT_OK : filter_out_of_memory(c);
 }
 
 // Adds an address to a set, with as many bits as the trace stores, or the key of an object that was
 // at an address before another one.
-static enum extract_code add_address(struct compile *c, struct condition *item, uint64_t address,
-                                     struct filter_set *set)
+static enum extract_code add_address(struct filter_compile *c, struct filter_condition *item,
+                                     uint64_t address, struct filter_set *set)
 {
     if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4 && !lives_of_key(c->trace, address))
         address &= UINT32_MAX;
@@ -461,10 +198,10 @@ static enum extract_code add_address(struct compile *c, struct condition *item, 
 
 // Adds a number, which is an address. If the target has filters of its own, the number may also be
 // a signal, or a priority, for which compile_objects has searched already.
-static enum extract_code compile_number(struct compile *c, struct condition *item, uint64_t number,
-                                        struct filter_set *set)
+static enum extract_code compile_number(struct filter_compile *c, struct filter_condition *item,
+                                        uint64_t number, struct filter_set *set)
 {
-    bool target = format_of(c->trace)->target != NULL;
+    bool target = filter_format(c->trace)->target != NULL;
     bool is_signal = target && item->word == EXTRACT_FILTER_OBJECT;
     bool is_priority = target && item->word == EXTRACT_FILTER_THREAD && item->found;
 
@@ -476,11 +213,11 @@ static enum extract_code compile_number(struct compile *c, struct condition *ite
 }
 
 // Searches the firmware's ELF for the name of a signal that the trace does not know.
-static enum extract_code compile_signal(struct compile *c, struct condition *item,
+static enum extract_code compile_signal(struct filter_compile *c, struct filter_condition *item,
                                         struct filter_set *set)
 {
     struct extract_symbols *symbols = extract_trace_symbols(c->trace);
-    const struct extract_format *format = format_of(c->trace);
+    const struct extract_format *format = filter_format(c->trace);
     uint64_t number;
 
     if (item->found || !symbols || !format->target ||
@@ -491,7 +228,7 @@ static enum extract_code compile_signal(struct compile *c, struct condition *ite
 
 // Adds what an item names to the addresses of its word: a context, objects by name, a number, or a
 // symbol of the firmware.
-static enum extract_code compile_address(struct compile *c, struct condition *item,
+static enum extract_code compile_address(struct filter_compile *c, struct filter_condition *item,
                                          struct filter_addresses *word)
 {
     bool *contexts = item->negative ? word->out_context : word->in_context;
@@ -506,7 +243,7 @@ static enum extract_code compile_address(struct compile *c, struct condition *it
         if (names_context(item->value, (enum extract_context)context))
             contexts[context] = item->found = true;
     bool is_number = extract_number_parse(item->value, &number);
-    bool by_number = is_number && format_of(c->trace)->target && number != EXTRACT_NO_PRIORITY;
+    bool by_number = is_number && filter_format(c->trace)->target && number != EXTRACT_NO_PRIORITY;
     enum extract_code code = compile_objects(c, item, by_number, number, word);
     struct filter_set *set = item->negative ? &word->out : &word->in;
     if (code)
@@ -523,12 +260,12 @@ static enum extract_code compile_address(struct compile *c, struct condition *it
 // ---- objects that only the ELF names ----
 
 // Adds an object to the conditions that it fits, or to the names that exist.
-static void take_described(struct compile *c, const struct extract_object *object)
+static void take_described(struct filter_compile *c, const struct extract_object *object)
 {
     if (c->described)
         extract_listing_put(c->described, object->shown);
     for (size_t k = 0; k < c->count && !c->described; k++) {
-        struct condition *item = &c->conditions[k];
+        struct filter_condition *item = &c->conditions[k];
         if (item->word != EXTRACT_FILTER_OBJECT || item->kind != EXTRACT_TARGET_NONE ||
             !names_object(item, object, false, 0))
             continue;
@@ -540,7 +277,7 @@ static void take_described(struct compile *c, const struct extract_object *objec
 
 static bool seek_described(void *context, const struct extract_event *events, size_t count)
 {
-    struct compile *c = context;
+    struct filter_compile *c = context;
 
     for (size_t i = 0; i < count; i++)
         for (unsigned f = 0; f < events[i].fields && f < events[i].type->fields; f++) {
@@ -560,8 +297,7 @@ static bool seek_described(void *context, const struct extract_event *events, si
     return !c->is_short;
 }
 
-// Walks over the objects that reports call by a name of the ELF, such as a member of a variable.
-static enum extract_code walk_described(struct compile *c)
+enum extract_code filter_walk_described(struct filter_compile *c)
 {
     const struct extract_view all = {.trace = c->trace};
     const struct extract_sink sink = {.events = seek_described, .context = c};
@@ -570,11 +306,11 @@ static enum extract_code walk_described(struct compile *c)
     if (!c->is_short)
         extract_view_run(&all, &sink);
     extract_map_free(&c->addresses);
-    return c->is_short ? out_of_memory(c) : EXTRACT_OK;
+    return c->is_short ? filter_out_of_memory(c) : EXTRACT_OK;
 }
 
 // Searches them for names of objects that nothing else has.
-static enum extract_code compile_described(struct compile *c)
+static enum extract_code compile_described(struct filter_compile *c)
 {
     bool is_sought = false;
 
@@ -583,15 +319,15 @@ static enum extract_code compile_described(struct compile *c)
                      c->conditions[i].kind == EXTRACT_TARGET_NONE &&
                      (strpbrk(c->conditions[i].value, "*?[") ||
                       (!c->conditions[i].found && !c->conditions[i].key_count));
-    return is_sought && extract_trace_symbols(c->trace) ? walk_described(c) : EXTRACT_OK;
+    return is_sought && extract_trace_symbols(c->trace) ? filter_walk_described(c) : EXTRACT_OK;
 }
 
-static void compile_classes(struct compile *c)
+static void compile_classes(struct filter_compile *c)
 {
     unsigned in = 0, out = 0, all = (1u << EXTRACT_CLASSES) - 1;
 
     for (size_t i = 0; i < c->count; i++) {
-        struct condition *item = &c->conditions[i];
+        struct filter_condition *item = &c->conditions[i];
         if (item->word != EXTRACT_FILTER_CLASS)
             continue;
         unsigned bit = 1u << filter_class_parse(item->value);
@@ -605,7 +341,7 @@ static void compile_classes(struct compile *c)
 
 // Sets the start or end of the time range. Of several times, the earliest start and the latest end
 // count, as several names of one word widen it.
-static enum extract_code compile_time(struct compile *c, const struct condition *item)
+static enum extract_code compile_time(struct filter_compile *c, const struct filter_condition *item)
 {
     struct extract_view *view = c->view;
     bool from = item->word == EXTRACT_FILTER_FROM;
@@ -625,12 +361,12 @@ static enum extract_code compile_time(struct compile *c, const struct condition 
     return EXTRACT_OK;
 }
 
-static bool is_seen_core(const struct extract_trace *trace, uint64_t core)
+bool filter_has_core(const struct extract_trace *trace, uint64_t core)
 {
     return core / 8 < sizeof trace->seen_cores && trace->seen_cores[core / 8] & 1u << core % 8;
 }
 
-static enum extract_code compile_item(struct compile *c, struct condition *item)
+static enum extract_code compile_item(struct filter_compile *c, struct filter_condition *item)
 {
     enum extract_code code = EXTRACT_OK;
     uint64_t number = 0;
@@ -654,9 +390,9 @@ static enum extract_code compile_item(struct compile *c, struct condition *item)
         break;
     case EXTRACT_FILTER_CORE:
         extract_number_parse(item->value, &number);
-        code = filter_set_add(&c->view->cores, number) ? EXTRACT_OK : out_of_memory(c);
+        code = filter_set_add(&c->view->cores, number) ? EXTRACT_OK : filter_out_of_memory(c);
         item->found = true;
-        item->absent = !is_seen_core(c->trace, number);
+        item->absent = !filter_has_core(c->trace, number);
         break;
     case EXTRACT_FILTER_EVENT: // all items of this word are compiled together
     case EXTRACT_FILTER_CLASS:
@@ -688,7 +424,7 @@ static void free_sets(struct filter_addresses *word)
 
 // Refuses a range whose start is after its end. Times with a unit that are equal, but between two
 // ticks, become a range that is empty by one tick.
-static enum extract_code check_range(const struct compile *c)
+static enum extract_code check_range(const struct filter_compile *c)
 {
     const struct extract_view *view = c->view;
     unsigned times = 1u << EXTRACT_FILTER_FROM | 1u << EXTRACT_FILTER_TO;
@@ -700,7 +436,7 @@ static enum extract_code check_range(const struct compile *c)
                              (unsigned long long)view->from, (unsigned long long)view->to);
 }
 
-static enum extract_code compile_all(struct compile *c)
+static enum extract_code compile_all(struct filter_compile *c)
 {
     struct extract_view *view = c->view;
     enum extract_code code = EXTRACT_OK;
@@ -710,7 +446,7 @@ static enum extract_code compile_all(struct compile *c)
     code = code ? code : compile_described(c);
     compile_classes(c);
     if (!code && view->checks & 1u << EXTRACT_FILTER_EVENT)
-        code = compile_types(c);
+        code = filter_compile_types(c);
     sort_sets(&view->threads);
     sort_sets(&view->objects);
     filter_set_sort(&view->cores);
@@ -719,19 +455,19 @@ static enum extract_code compile_all(struct compile *c)
 
 // ---- numbers ----
 
-static bool has_key(const struct condition *item, uint64_t key)
+static bool has_key(const struct filter_condition *item, uint64_t key)
 {
     return (item->key_count > 0 && item->keys[0] == key) ||
            (item->key_count > 1 && item->keys[1] == key);
 }
 
-static bool has_object(const struct condition *item, const struct extract_object *object)
+static bool has_object(const struct filter_condition *item, const struct extract_object *object)
 {
     return has_key(item, object->key) || (!object->number_kind && has_key(item, object->address));
 }
 
 // Returns whether an event has the number of a condition, as filter_run.c compares them.
-static bool has_number(const struct condition *item, const struct extract_event *event)
+static bool has_number(const struct filter_condition *item, const struct extract_event *event)
 {
     bool has = false;
 
@@ -745,7 +481,7 @@ static bool has_number(const struct condition *item, const struct extract_event 
     return has;
 }
 
-static void mark_found(struct compile *c, struct condition *item)
+static void mark_found(struct filter_compile *c, struct filter_condition *item)
 {
     item->found = true;
     c->sought--;
@@ -753,7 +489,7 @@ static void mark_found(struct compile *c, struct condition *item)
 
 static bool seek_in_events(void *context, const struct extract_event *events, size_t count)
 {
-    struct compile *c = context;
+    struct filter_compile *c = context;
 
     for (size_t i = 0; i < count && c->sought; i++)
         for (size_t k = 0; k < c->count; k++)
@@ -765,7 +501,7 @@ static bool seek_in_events(void *context, const struct extract_event *events, si
 
 // Finds out which numbers of threads and objects occur in the trace: as an object that it knows, or
 // in an event. Most occur early; the events are read until all have been found.
-static void seek_numbers(struct compile *c)
+static void seek_numbers(struct filter_compile *c)
 {
     const struct extract_view all = {.trace = c->trace};
     const struct extract_sink sink = {.events = seek_in_events, .context = c};
@@ -776,7 +512,7 @@ static void seek_numbers(struct compile *c)
         c->sought += c->conditions[i].key_count && !c->conditions[i].found;
     for (size_t i = 0; i < count && c->sought; i++)
         for (size_t k = 0; k < c->count; k++) {
-            struct condition *item = &c->conditions[k];
+            struct filter_condition *item = &c->conditions[k];
             bool fits = item->word != EXTRACT_FILTER_THREAD || objects[i].thread;
             if (item->key_count && !item->found && fits && has_object(item, &objects[i]))
                 mark_found(c, item);
@@ -785,124 +521,8 @@ static void seek_numbers(struct compile *c)
         extract_view_run(&all, &sink);
 }
 
-// ---- what matches nothing ----
-
-// Returns the first name that an entry of the trace gives a user event; NULL if there is none.
-static const char *find_user_event_name(const struct extract_trace *trace, uint32_t id)
-{
-    const struct extract_object *objects;
-    uint32_t first = format_of(trace)->user_ids;
-    size_t count = first && id >= first ? extract_trace_objects(trace, &objects) : 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first)
-            return objects[i].name;
-    return NULL;
-}
-
-// Lists the types of a trace's events by their names, without markers.
-static void list_seen_types(const struct extract_trace *trace, struct extract_listing *listing)
-{
-    uint32_t id = 0;
-    size_t place = 0;
-    char shown[256], number[12];
-
-    while (!listing->full) {
-        while (id < EXTRACT_COMMON_IDS && !(trace->seen[id / 8] & 1u << id % 8))
-            id++;
-        uint32_t next = id;
-        if (id < EXTRACT_COMMON_IDS)
-            id++;
-        else if (!extract_trace_next_rare_id(trace, &place, &next))
-            return;
-        const struct extract_event_type *type = extract_trace_type(trace, next);
-        const char *name = find_user_event_name(trace, next);
-        extract_event_type_number(type, next, number);
-        snprintf(shown, sizeof shown, type->range && !name ? "%s %s" : "%s",
-                 name ? name : type->name, number);
-        extract_listing_put(listing, shown);
-    }
-}
-
-// Notes what makes the output empty although every name is valid: no type, class or core of a word
-// occurs in the trace. If entries are missing, they may have been among these, and the output has
-// the markers of losses.
-static void note_absent(struct compile *c)
-{
-    static const char *const why[FILTER_WORDS] = {
-        [EXTRACT_FILTER_EVENT] = "no such event in this trace",
-        [EXTRACT_FILTER_CLASS] = "no event of this class in this trace",
-        [EXTRACT_FILTER_CORE] = "no event of this core in this trace"};
-    const struct condition *first[FILTER_WORDS] = {NULL};
-    bool has_present[FILTER_WORDS] = {false};
-    struct extract_listing listing = {.used = 0};
-    char hint[sizeof listing.text + 32], core[8];
-    unsigned word = 0;
-
-    for (size_t i = 0; i < c->count && !c->trace->has_loss_marks; i++) {
-        const struct condition *item = &c->conditions[i];
-        if (item->negative || !why[item->word])
-            continue;
-        has_present[item->word] |= !item->absent;
-        first[item->word] = first[item->word] ? first[item->word] : item;
-    }
-    while (word < FILTER_WORDS && (!first[word] || has_present[word]))
-        word++;
-    if (word == FILTER_WORDS)
-        return;
-    if (word == EXTRACT_FILTER_EVENT)
-        list_seen_types(c->trace, &listing);
-    for (unsigned k = 0; word == EXTRACT_FILTER_CLASS && k < EXTRACT_CLASSES; k++)
-        if (c->trace->seen_classes >> k & 1)
-            extract_listing_put(&listing, extract_class_name((enum extract_class)k));
-    for (unsigned k = 0; word == EXTRACT_FILTER_CORE && k < 8 * sizeof c->trace->seen_cores; k++)
-        if (is_seen_core(c->trace, k)) {
-            snprintf(core, sizeof core, "%u", k);
-            extract_listing_put(&listing, core);
-        }
-    snprintf(hint, sizeof hint, "use one of: %s", listing.text);
-    extract_error_set(&c->view->absent, EXTRACT_NOTFOUND,
-                      extract_filter_word_name((enum extract_filter_word)word),
-                      listing.used ? hint : "the trace has no events", "\"%s\": %s",
-                      first[word]->value, why[word]);
-}
-
-// Returns a hint for a name that matches nothing. Fills `listing` with the names that exist.
-static const char *make_hint(const struct compile *c, const struct condition *item,
-                             struct extract_listing *listing)
-{
-    const struct extract_target_filter *target = format_of(c->trace)->target;
-    const struct extract_object *objects;
-    size_t count = extract_trace_objects(c->trace, &objects);
-    bool threads = item->word == EXTRACT_FILTER_THREAD;
-    bool signals = item->kind == EXTRACT_TARGET_SIGNAL;
-
-    if (target && item->word == EXTRACT_FILTER_EVENT)
-        target->list(item->kind == EXTRACT_TARGET_NONE ? EXTRACT_TARGET_EVENT : item->kind,
-                     item->value, listing);
-    else if (item->word == EXTRACT_FILTER_EVENT)
-        list_seen_types(c->trace, listing);
-    for (size_t i = 0; item->word != EXTRACT_FILTER_EVENT && i < count; i++)
-        if (threads   ? objects[i].thread
-            : signals ? objects[i].number_kind == EXTRACT_KIND_SIGNAL
-                      : !objects[i].thread)
-            extract_listing_put(listing, objects[i].shown);
-    struct compile walk = {.trace = c->trace, .described = listing};
-    if (item->word == EXTRACT_FILTER_OBJECT && !signals && extract_trace_symbols(c->trace))
-        walk_described(&walk);
-    if (signals && !target)
-        return "only RKH has signals";
-    if (threads)
-        return "use a name that 'objects' lists, isr (interrupts) or init (start-up)";
-    if (item->word == EXTRACT_FILTER_OBJECT && !listing->used)
-        return "the trace names no objects; use addresses that events contain";
-    return item->word == EXTRACT_FILTER_EVENT
-               ? "use an id, a symbol or a name as in reports; patterns may contain * ? and []"
-               : "use a name that 'objects' lists; patterns may contain * ? and []";
-}
-
 // Returns whether a word has names that must match, and none of them does.
-static bool excludes_all(const struct compile *c)
+static bool excludes_all(const struct filter_compile *c)
 {
     unsigned wanted = 0, matched = 0; // bit 1 << word
 
@@ -914,45 +534,15 @@ static bool excludes_all(const struct compile *c)
     return wanted & ~matched;
 }
 
-// Reports the first condition that matches nothing.
-static enum extract_code report_unmatched(const struct compile *c)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        const struct condition *item = &c->conditions[i];
-        struct extract_listing listing = {.used = 0};
-        char names[sizeof listing.text + 16];
-        uint64_t number;
-        if (item->found)
-            continue;
-        const char *hint = make_hint(c, item, &listing);
-        snprintf(names, sizeof names, "use one of: %s", listing.text);
-        return extract_error_set(
-            c->error, EXTRACT_NOTFOUND, extract_filter_word_name(item->written),
-            listing.used ? names : hint, "\"%s\": no such %s in this trace", item->value,
-            extract_number_parse(item->value, &number) ? "number" : "name");
-    }
-    return EXTRACT_OK;
-}
-
-// Reports the first name of the expressions that matches nothing.
-static enum extract_code report_unmatched_where(const struct compile *c)
-{
-    const struct extract_error *unmatched = c->view->where ? where_unmatched(c->view->where) : NULL;
-
-    if (!unmatched)
-        return EXTRACT_OK;
-    return extract_error_set(c->error, EXTRACT_NOTFOUND, unmatched->what, unmatched->hint, "%s",
-                             unmatched->why);
-}
-
-static enum extract_code compile_filter(struct compile *c, const struct extract_filter *filter)
+static enum extract_code compile_filter(struct filter_compile *c,
+                                        const struct extract_filter *filter)
 {
     c->conditions = calloc(filter->count, sizeof *c->conditions);
     if (!c->conditions)
-        return out_of_memory(c);
+        return filter_out_of_memory(c);
     c->count = filter->count;
     for (size_t i = 0; i < filter->count; i++)
-        c->conditions[i] = make_condition(&filter->items[i], format_of(c->trace)->target);
+        c->conditions[i] = make_condition(&filter->items[i], filter_format(c->trace)->target);
     enum extract_code code = compile_all(c);
     if (!code && c->view->checks & 1u << EXTRACT_FILTER_WHERE)
         code = where_new(&c->view->where, filter, c->trace, c->hz, c->error);
@@ -963,11 +553,12 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
                                    const struct extract_trace *trace, uint64_t hz,
                                    struct extract_error *error)
 {
-    struct compile c = {.view = calloc(1, sizeof **view), .trace = trace, .hz = hz, .error = error};
+    struct filter_compile c = {
+        .view = calloc(1, sizeof **view), .trace = trace, .hz = hz, .error = error};
 
     *view = c.view;
     if (!c.view)
-        return out_of_memory(&c);
+        return filter_out_of_memory(&c);
     c.view->trace = trace;
     if (extract_filter_is_empty(filter))
         return EXTRACT_OK;
@@ -978,9 +569,9 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
     } else {
         seek_numbers(&c);
         c.view->excludes_all = excludes_all(&c);
-        note_absent(&c);
-        code = report_unmatched(&c);
-        code = code ? code : report_unmatched_where(&c);
+        filter_note_absent(&c);
+        code = filter_report_unmatched(&c);
+        code = code ? code : filter_report_unmatched_where(&c);
     }
     free(c.conditions);
     return code;

@@ -288,7 +288,7 @@ from_stdin "a pipe" < <(cat "$work/whole.log")
 
 # ---- Not an input of a command ----
 run report "$work/whole.log" "$work/whole.log"
-check "one log at a time" 1 err 'a log is not a memory image'
+check "one log at a time" 1 err 'a log file holds a whole trace or memory; use it alone'
 run report --ring 0x1000 "$work/whole.log"
 check "a ring that is not the log's" 1 err 'the log is of the ring at 0x20000000'
 { number=0 && section 2 && longs 0 0 1 0 0 0 0 0 | block 7 0 0 0 0 0 0; } >"$work/empty.log"
