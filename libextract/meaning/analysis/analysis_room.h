@@ -32,8 +32,9 @@ struct thread_services {
     size_t capacity;
 };
 
-// The service of an id.
+// The service of the last id with its remainder by SERVICE_IDS. Ids have no limit.
 struct service_of_id {
+    uint32_t id;
     uint32_t index;        // of its statistics + 1; 0: none yet
     uint32_t stack_fields; // bit i: field i of its events is a stack pointer
 };
@@ -126,7 +127,8 @@ struct analysis {
     bool has_one_registry;         // of the trace, so that no name changes
     uint64_t registry;             // which names are valid at `seq`
     uint32_t *thread_of_object;    // per object of the trace: index of its statistics + 1; 0: none
-    struct service_of_id *service_of_id; // by id
+    struct service_of_id *service_of_id; // by id modulo SERVICE_IDS
+    struct extract_map services;         // index of the statistics of each id + 1
     size_t service_capacity;
     struct thread_services *services_of_thread; // per thread
     size_t service_cells;                       // counts in them
@@ -203,14 +205,16 @@ void lists_end(struct analysis *analysis);
 
 // Allocates the counts, when the threads are known. Returns false if memory is short.
 bool services_begin(struct analysis *analysis);
-// Adds a service at its first event. Returns its number; SIZE_MAX: memory is short.
-size_t services_add(struct analysis *analysis, const struct extract_event *event);
+// Finds the service of an event, or adds it at its first event, and makes it the one of its
+// remainder. Returns its number; SIZE_MAX: memory is short.
+size_t services_find(struct analysis *analysis, const struct extract_event *event);
 // Counts an event that the view lets through. Returns the number of its service; SIZE_MAX: none.
 static inline size_t services_add_event(struct analysis *analysis,
                                         const struct extract_event *event)
 {
-    uint32_t index = analysis->service_of_id[event->id % SERVICE_IDS].index;
-    size_t service = index ? index - 1 : services_add(analysis, event);
+    const struct service_of_id *of_id = &analysis->service_of_id[event->id % SERVICE_IDS];
+    bool is_last = of_id->index && of_id->id == event->id;
+    size_t service = is_last ? of_id->index - 1 : services_find(analysis, event);
 
     if (service != SIZE_MAX)
         analysis->stats->services[service].count++;

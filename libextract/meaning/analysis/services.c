@@ -14,7 +14,8 @@ bool services_begin(struct analysis *analysis)
     analysis->service_of_id = calloc(SERVICE_IDS, sizeof *analysis->service_of_id);
     analysis->services_of_thread =
         calloc(analysis->stats->thread_count + 1, sizeof *analysis->services_of_thread);
-    return analysis->service_of_id && analysis->services_of_thread;
+    return analysis->service_of_id && analysis->services_of_thread &&
+           extract_map_init(&analysis->services, 64);
 }
 
 void services_free(struct analysis *analysis)
@@ -23,6 +24,7 @@ void services_free(struct analysis *analysis)
         free(analysis->services_of_thread[i].counts);
     free(analysis->services_of_thread);
     free(analysis->service_of_id);
+    extract_map_free(&analysis->services);
 }
 
 // Returns the name that the trace gives to a user event; NULL: none.
@@ -38,26 +40,38 @@ static const struct extract_object *find_user_event(const struct analysis *analy
     return object && *object->name ? object : NULL;
 }
 
-size_t services_add(struct analysis *analysis, const struct extract_event *event)
+// Adds a service at its first event. Returns false if memory is short.
+static bool add_service(struct analysis *analysis, const struct extract_event *event)
 {
     struct extract_stats *stats = analysis->stats;
     struct extract_service_stats *services = extract_grow(
         stats->services, &analysis->service_capacity, stats->service_count, sizeof *services);
 
-    if (!services) {
+    if (!services)
+        return false;
+    stats->services = services;
+    services[stats->service_count++] =
+        (struct extract_service_stats){event->type, event->id, 0, find_user_event(analysis, event)};
+    return true;
+}
+
+size_t services_find(struct analysis *analysis, const struct extract_event *event)
+{
+    uint32_t *index = extract_map_at(&analysis->services, event->id);
+    uint32_t stack_fields = 0;
+
+    if (!index || (!*index && !add_service(analysis, event))) {
         analysis->failed = true;
         return SIZE_MAX;
     }
-    stats->services = services;
-    services[stats->service_count] =
-        (struct extract_service_stats){event->type, event->id, 0, find_user_event(analysis, event)};
-    struct service_of_id *of_id = &analysis->service_of_id[event->id % SERVICE_IDS];
-    of_id->index = (uint32_t)++stats->service_count;
-    of_id->stack_fields = 0;
+    if (!*index)
+        *index = (uint32_t)analysis->stats->service_count;
     for (unsigned i = 0; i < event->type->fields; i++)
         if (event->type->field[i].kind == EXTRACT_KIND_STACK)
-            of_id->stack_fields |= 1u << i;
-    return stats->service_count - 1;
+            stack_fields |= 1u << i;
+    analysis->service_of_id[event->id % SERVICE_IDS] =
+        (struct service_of_id){event->id, *index, stack_fields};
+    return *index - 1;
 }
 
 bool services_grow_counts(struct analysis *analysis, struct thread_services *thread)

@@ -290,6 +290,29 @@ static void test_services(void **state)
     done();
 }
 
+// Ids have no limit: two that differ above their lowest 16 bits are two services, in any order, also
+// of one thread.
+static void test_services_above_16_bits(void **state)
+{
+    static const uint64_t order[] = {70000, 4464, 135536, 16777215}, counts[] = {4, 3, 2, 1};
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = 0; k < 4; k++)
+            if (i < counts[k])
+                add(4 * i + k, A, priority(10), order[k], 0, 0, 0, 0);
+    end();
+    assert_int_equal(stats->service_count, 4);
+    assert_int_equal(stats->threads[0].service_count, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(stats->services[i].id, order[i]);
+        assert_int_equal(stats->services[i].count, counts[i]);
+        assert_int_equal(stats->threads[0].services[i].id, order[i]);
+        assert_int_equal(stats->threads[0].services[i].count, counts[i]);
+    }
+    done();
+}
+
 // The lists of threads have what each of them called; an interrupt's events belong to none.
 static void test_services_of_threads(void **state)
 {
@@ -586,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_inversions),
         cmocka_unit_test(test_no_inversions),
         cmocka_unit_test(test_services),
+        cmocka_unit_test(test_services_above_16_bits),
         cmocka_unit_test(test_services_of_threads),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_start_up),
