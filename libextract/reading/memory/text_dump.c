@@ -125,6 +125,15 @@ static bool take(struct extract_cursor *c, char wanted)
     return is_there;
 }
 
+// Skips the byte order mark of UTF-8, which programs of Windows write before the first line.
+static void skip_mark(struct extract_cursor *c)
+{
+    static const uint8_t mark[] = {0xEF, 0xBB, 0xBF};
+
+    if (extract_cursor_left(c) >= sizeof mark && memcmp(c->bytes + c->at, mark, sizeof mark) == 0)
+        (void)extract_cursor_span(c, sizeof mark);
+}
+
 static bool take_0x(struct extract_cursor *c)
 {
     return take(c, '0') && (take(c, 'x') || take(c, 'X'));
@@ -307,6 +316,7 @@ static void take_groups(struct extract_cursor *c, const struct form *form, struc
 // Parses a line as one of a form.
 static bool parse_line(struct extract_cursor c, const struct form *form, struct line *line)
 {
+    skip_mark(&c);
     (void)skip_blanks(&c);
     for (size_t skipped = 0; skipped <= PREFIX_WORDS && extract_cursor_left(&c); skipped++) {
         struct extract_cursor at = c;
@@ -347,6 +357,22 @@ static bool is_text(const uint8_t *bytes, size_t length)
         if (bytes[i] == 0 || (bytes[i] < ' ' && !strchr(controls, bytes[i])) || bytes[i] == 0x7f)
             return false;
     return length;
+}
+
+// Returns whether bytes begin as a text in UTF-16, in which PowerShell's > writes: with its byte
+// order mark, and with characters of ASCII.
+static bool is_utf16(const uint8_t *bytes, size_t length)
+{
+    enum { LEAST = 4, MOST = 64 };
+    bool is_big = length >= LEAST && bytes[0] == 0xFE && bytes[1] == 0xFF;
+    bool is_little = length >= LEAST && bytes[0] == 0xFF && bytes[1] == 0xFE;
+
+    if (!is_big && !is_little)
+        return false;
+    for (size_t i = 2; i + 2 <= length && i < MOST; i += 2)
+        if (bytes[i + !is_big] || !is_text(bytes + i + is_big, 1))
+            return false;
+    return true;
 }
 
 // Finds the base in which an address is the one after the line before.
@@ -404,8 +430,10 @@ static bool read_ti_header(struct extract_cursor *text, uint64_t header[4])
     struct extract_cursor c;
     uint8_t digits[GROUP_BYTES];
 
-    if (!extract_records_next_line(text, &c) || !take(&c, '1') || !take(&c, '6') ||
-        !take(&c, '5') || !take(&c, '1'))
+    if (!extract_records_next_line(text, &c))
+        return false;
+    skip_mark(&c);
+    if (!take(&c, '1') || !take(&c, '6') || !take(&c, '5') || !take(&c, '1'))
         return false;
     for (size_t i = 0; i < 4; i++) {
         if (!skip_blanks(&c))
@@ -427,6 +455,8 @@ static bool find_form(const uint8_t *bytes, size_t length, struct dump *dump)
     uint64_t header[4];
 
     *dump = (struct dump){.form = NULL};
+    if (is_utf16(bytes, length))
+        dump->other = "characters of 16 bits (UTF-16), which is not read";
     if (!is_text(bytes, length))
         return false;
     dump->is_ti = read_ti_header(&copy, header);
@@ -467,9 +497,11 @@ bool extract_memory_is_text(const char *path)
     uint8_t *bytes;
     size_t length;
     bool is = read_text(path, &bytes, &length);
+    uint8_t start[64];
 
     free(bytes);
-    return is;
+    return is || (!extract_file_peek(path, start, sizeof start, &length, NULL) &&
+                  is_utf16(start, length));
 }
 
 // ---- reading ----

@@ -71,6 +71,12 @@ static void debuggers(void **state)
         "b.\n"
         "0x200031F8  00002000 30313233  .. .0123\n",
         "1651 1 200031e8 0 6\n0x54585442\n0xFFFFFFFF\n0x200031E8\n0x00622041\n0x00200000\n"
+        "0x33323130\n",
+        // The byte order mark of UTF-8.
+        "\xef\xbb\xbf"
+        "0x200031e8: 54585442 ffffffff 200031e8 00622041 \r\n0x200031f8: 00200000 33323130 \r\n",
+        "\xef\xbb\xbf"
+        "1651 1 200031e8 0 6\n0x54585442\n0xFFFFFFFF\n0x200031E8\n0x00622041\n0x00200000\n"
         "0x33323130\n"};
     (void)state;
 
@@ -187,6 +193,18 @@ static void other_texts(void **state)
         extract_memory_detect(scratch_write("dump", binary, sizeof binary), &kind, NULL),
         EXTRACT_OK);
     assert_string_equal(kind, "raw");
+    // Texts in UTF-16, and an image that begins with its byte order mark.
+    static const char image[] = "\xff\xfe\0\0x\0";
+    static const char shown[] = "\xff\xfe"
+                                "0\0x\0001\0"
+                                "0\0:\0 \0";
+    static const char big[] = "\xfe\xff"
+                              "\0000\0x\0001\0"
+                              "0\0:\0 ";
+    assert_true(extract_memory_is_text(scratch_write("dump", shown, sizeof shown - 1)));
+    assert_true(extract_memory_is_text(scratch_write("dump", big, sizeof big - 1)));
+    assert_false(extract_memory_is_text(scratch_write("dump", image, sizeof image - 1)));
+    assert_false(extract_memory_is_text(scratch_puts("dump", "\xff\xfe\x12\x34")));
     refuse("0x1000:\t66\t84\t88\t84\n0x1004:\t11\t12\t13\t14\n", EXTRACT_BAD, "GDB's x");
     refuse("0x1000 <a>:\t1414022210\t-1\n0x1008 <a+8>:\t1414022210\t-1\n", EXTRACT_BAD, "GDB's x");
 }

@@ -290,8 +290,8 @@ static void test_services(void **state)
     done();
 }
 
-// Ids have no limit: two that differ above their lowest 16 bits are two services, in any order, also
-// of one thread.
+// Ids have no limit: two that differ above their lowest 16 bits are two services, in any order,
+// also of one thread.
 static void test_services_above_16_bits(void **state)
 {
     static const uint64_t order[] = {70000, 4464, 135536, 16777215}, counts[] = {4, 3, 2, 1};
