@@ -3,6 +3,7 @@
 // lets the other files plan clocks, numbers and objects.
 #include "events/events_room.h"
 #include "merge/merge.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { BATCH = 256, NARROW_BITS = 32, WIDE_BITS = 48 };
@@ -110,6 +111,31 @@ size_t merge_read(const struct merge_input *input, struct extract_reader *reader
     for (size_t i = 0; i < got && input->is_untimed; i++)
         events[i].ticks = events[i].seq;
     return got;
+}
+
+// Inputs with one clock that is likely to wrap elsewhere have wrong times, which differ between
+// them: common events would be in the log twice, or out of order, and no other period can be given
+// to a log. The clocks of boards differ, and --modulus states one period.
+static enum extract_code check_period(const struct merge_input *input, struct extract_error *error)
+{
+    const struct extract_clock *clock = &extract_trace_info(input->trace)->clock;
+    uint64_t likely = clock->likely_modulus;
+    char hint[64];
+
+    if (!likely && !clock->turns)
+        return EXTRACT_OK;
+    if (!likely)
+        return extract_error_set(error, EXTRACT_USAGE, input->name,
+                                 "use --modulus with the clock's period",
+                                 "its clock is likely to wrap below its mask, at a period above "
+                                 "%llu, so that its times are wrong",
+                                 (unsigned long long)clock->above);
+    snprintf(hint, sizeof hint, "use --modulus %llu, or its true period",
+             (unsigned long long)likely);
+    return extract_error_set(error, EXTRACT_USAGE, input->name, hint,
+                             "its clock is likely to wrap at %llu, below its mask, so that its "
+                             "times are wrong",
+                             (unsigned long long)likely);
 }
 
 static enum extract_code check_ring(const struct merge_input *input,
@@ -235,6 +261,8 @@ enum extract_code merge_plan(struct merge *merge, struct merge_input *inputs, si
         code = study_input(merge, i, error);
         if (!code)
             code = check_same_ring(&inputs[i], &inputs[0], options, error);
+        if (!code && options->kind != MERGE_BOARDS)
+            code = check_period(&inputs[i], error);
     }
     if (!code)
         code = check_times(merge, error);

@@ -258,8 +258,10 @@ static void test_refusals(void **context)
 
 // ---- snapshots ----
 
-// Copies entries [first, first + count) of a history to a ring that they fill.
-static void build_snapshot(struct board *board, unsigned first, unsigned count)
+// Copies entries [first, first + count) of a history to a ring that they fill. Its clock has a
+// period and a step between entries.
+static void build_clocked(struct board *board, unsigned first, unsigned count, uint64_t period,
+                          unsigned step)
 {
     struct ring_spec spec = ring_plain;
 
@@ -269,11 +271,16 @@ static void build_snapshot(struct board *board, unsigned first, unsigned count)
         const struct ring_entry entry = {.thread = THREAD,
                                          .priority = 0x80050005,
                                          .id = SEND,
-                                         .stamp = (0xFFFFF000 + 64 * i) & UINT32_MAX,
+                                         .stamp = (0xFFFFF000 + (uint64_t)step * i) % period,
                                          .info = {i}};
         ring_insert(&board->image, &entry);
     }
     look_open(&board->look, &board->image);
+}
+
+static void build_snapshot(struct board *board, unsigned first, unsigned count)
+{
+    build_clocked(board, first, count, UINT64_C(1) << 32, 64);
 }
 
 // Merges two snapshots of 100 entries, of which the second one begins `second` entries later.
@@ -352,6 +359,25 @@ static enum extract_code merge_once(void)
     return code;
 }
 
+// A clock that wraps below its mask: the times of two snapshots contradict each other, so that
+// common events would be in the log twice.
+static void test_period(void **context)
+{
+    const struct merge_options options = {.kind = MERGE_SNAPSHOTS};
+    struct extract_error error = {0};
+    struct merge_input inputs[2];
+    struct merge merge;
+    (void)context;
+
+    build_clocked(&boards[0], 0, 128, 250000, 4000);
+    build_clocked(&boards[1], 72, 128, 250000, 4000);
+    name_inputs(inputs);
+    assert_int_equal(merge_plan(&merge, inputs, 2, &options, &error), EXTRACT_USAGE);
+    assert_non_null(strstr(error.hint, "--modulus"));
+    merge_free(&merge);
+    close_boards();
+}
+
 static void test_no_memory(void **context)
 {
     const struct merge_options messages = {.kind = MERGE_BOARDS,
@@ -376,7 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clocks),    cmocka_unit_test(test_log_of_boards),
         cmocka_unit_test(test_refusals),  cmocka_unit_test(test_snapshots),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_period),
     };
 
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
