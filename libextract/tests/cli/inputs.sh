@@ -125,7 +125,7 @@ check "both at their address" 2 no-err likely \
 near=$(printf '0x%x' $((base - 0x1000)))
 run scan both.bin@"$near"
 check "a stated address in the image" 0 out "${near#0x}  threadx" out ' hook ' \
-    err "ring at $near states the address $base: it is a copy of that one, or the addresses"
+    err "ring at $near states the address $base: it is likely that the addresses"
 run scan --json both.bin@"$near"
 is "its JSON" "$(jq -sc 'map(select(.format == "threadx") | [.address, .stated_address,
     .image_start])' out)" "[[$((near)),$((base)),$((base))]]"

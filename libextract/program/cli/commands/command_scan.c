@@ -46,21 +46,28 @@ static void put_json(struct extract_text *text, const struct extract_ring *ring)
     extract_text_puts(text, "}\n");
 }
 
-// Prints that a ring states another address than the one that the images have it at. If the images
-// have something at the stated address, the ring may be a copy that the program has made.
-static void print_moved(const struct scan *scan, const struct extract_ring *ring)
+// Returns whether the ring that a header states is there, so that the header is that of a copy.
+static bool is_copy(const struct scan *scan, const struct extract_ring *ring)
 {
-    uint8_t byte;
-    size_t got = 0;
+    const struct extract_ring_options options = {.size = sizeof options,
+                                                 .format = extract_ring_format(ring),
+                                                 .address_known = true,
+                                                 .address = stated_address(ring)};
+    struct extract_ring stated;
+
+    return scan->memory && !extract_ring_find(&stated, scan->memory, NULL, &options, NULL) &&
+           stated.address == stated_address(ring);
+}
+
+// Prints that a ring states another address than the one that the images have it at.
+static void print_moved(const struct extract_ring *ring)
+{
     bool is_high = ring->address > stated_address(ring);
 
-    if (scan->memory)
-        extract_memory_read(scan->memory, stated_address(ring), &byte, 1, &got, NULL);
     cli_print_note("scan",
-                   "the ring at 0x%llx states the address 0x%llx: %sthe addresses of the images "
-                   "are %llu bytes %s, and its image begins at 0x%llx",
+                   "the ring at 0x%llx states the address 0x%llx: it is likely that the addresses "
+                   "of the images are %llu bytes %s, and its image begins at 0x%llx",
                    (unsigned long long)ring->address, stated_address(ring),
-                   got ? "it is a copy of that one, or " : "it is likely that ",
                    (unsigned long long)(is_high ? ring->base_delta : 0 - ring->base_delta),
                    is_high ? "too high" : "too low", (unsigned long long)ring->image_start);
 }
@@ -69,9 +76,14 @@ static bool put_ring(void *context, const struct extract_ring *ring)
 {
     struct scan *scan = context;
 
+    if (ring->is_moved && is_copy(scan, ring)) {
+        cli_print_note("scan", "at 0x%llx is a copy of the ring at 0x%llx",
+                       (unsigned long long)ring->address, stated_address(ring));
+        return true;
+    }
     scan->found_count++;
     if (ring->is_moved)
-        print_moved(scan, ring);
+        print_moved(ring);
     if (scan->json) {
         put_json(scan->text, ring);
         return !scan->text->code;
