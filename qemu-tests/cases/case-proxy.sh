@@ -331,11 +331,12 @@ listens() {
         : >"$work/out"
         { # so that the shell does not print that it was killed
             timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" \
-                -ex 'info threads' -ex 'continue' "$elf" >"$work/out" 2>&1 </dev/null
+                -ex 'info threads' -ex 'echo continues\n' -ex 'continue' "$elf" \
+                >"$work/out" 2>&1 </dev/null
             :
         } 2>/dev/null &
         first=$!
-        within 20 grep -q '^\* [0-9]' "$work/out"
+        within 20 grep -q '^continues' "$work/out"
         sleep 0.5 # the target runs
         case $ended in
         client) # until then, another one is refused
@@ -349,7 +350,7 @@ listens() {
         server)
             stop_qemu
             within 20 grep -q 'closed the connection' "$work/err" ||
-                { echo 'no end of the server'; status=1; }
+                { echo 'no end of the server'; cat "$work/err"; status=1; }
             boot "$elf"
             ;;
         esac
