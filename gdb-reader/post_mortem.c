@@ -3,8 +3,8 @@
 // writes an ELF core of it.
 #include "gdb_commands.h"
 #include "query.h"
-#include "registers/notes.h"
 #include "registers/register_text.h"
+#include <extract/registers.h>
 #include <extract/report.h>
 #include <extract/serve.h>
 #include <stdlib.h>
@@ -14,30 +14,28 @@
 struct halted {
     struct query query;
     struct extract_remains remains;
+    struct extract_memory *core;     // the core file that GDB has; NULL: none
     struct extract_registers *cores; // EXTRACT_CORES of them
 };
 
-// Reads the registers of the cores from the core file that GDB has, if Ringside wrote it: GDB shows
-// those of threads only, and none of a fault. Returns how many cores there are; 0: it is another
-// file. `files` is the output of `info files`, with the line: `PATH', file type elf32-littlearm.
-static size_t read_core_file(const char *files, const struct register_machine *machine,
-                             struct extract_registers *cores)
+// Takes memory and registers from the core file that GDB has, as the program does: GDB shows the
+// registers of threads only, of which none need be those of a core, and none of a fault. `files` is
+// the output of `info files`, with the line: `PATH', file type elf32-littlearm.
+static void take_core_file(struct halted *halted, const char *files)
 {
     static const char head[] = "Local core dump file:\n\t`", tail[] = "', file type ";
     const char *start = strstr(files, head), *end = start ? strstr(start, tail) : NULL;
-    struct extract_memory *memory;
-    size_t count = 0;
 
     if (!end)
-        return 0;
+        return;
     start += strlen(head);
     char *path = strndup(start, (size_t)(end - start));
-    if (path && !extract_memory_open_core(&memory, path, NULL)) {
-        count = register_notes_of_cores(memory, machine, cores, EXTRACT_CORES);
-        extract_memory_close(memory);
-    }
+    if (path && !extract_memory_open_core(&halted->core, path, NULL) &&
+        !extract_registers_read(halted->cores, &halted->remains.core_count, halted->core,
+                                halted->remains.symbols, NULL, NULL) &&
+        halted->remains.core_count)
+        halted->remains.memory = halted->core;
     free(path);
-    return count;
 }
 
 // Takes the registers that GDB has printed into the request. Without a thread, it has printed an
@@ -54,14 +52,22 @@ static enum extract_code take_registers(struct call *call, struct halted *halted
         return extract_error_set(&call->answer->error, EXTRACT_NOMEM, "registers", NULL,
                                  "out of memory");
     }
-    size_t count = machine ? read_core_file(call->request->files, machine, halted->cores) : 0;
-    if (!count && text && machine &&
-        !register_values_parse(values, "registers", text, strlen(text), NULL))
-        count = register_values_general(values, machine, halted->cores);
     halted->remains.cores = halted->cores;
-    halted->remains.core_count = count;
+    if (machine)
+        take_core_file(halted, call->request->files);
+    if (!halted->remains.core_count && text && machine &&
+        !register_values_parse(values, "registers", text, strlen(text), NULL))
+        halted->remains.core_count = register_values_general(values, machine, halted->cores);
     free(values);
     return EXTRACT_OK;
+}
+
+static void close_halted(struct halted *halted)
+{
+    extract_kernel_free(halted->remains.kernel);
+    extract_memory_close(halted->core);
+    free(halted->cores);
+    query_discard(&halted->query);
 }
 
 static enum extract_code open_halted(struct call *call, struct halted *halted)
@@ -85,18 +91,9 @@ static enum extract_code open_halted(struct call *call, struct halted *halted)
     // A program without a kernel has the registers of its core.
     if (!code && extract_remains_read_kernel(&halted->remains, &without) == EXTRACT_NOMEM)
         code = extract_error_set(error, EXTRACT_NOMEM, "kernel", NULL, "out of memory");
-    if (code) {
-        free(halted->cores);
-        query_discard(&halted->query);
-    }
+    if (code)
+        close_halted(halted);
     return code;
-}
-
-static void close_halted(struct halted *halted)
-{
-    free(halted->cores);
-    extract_kernel_free(halted->remains.kernel);
-    query_discard(&halted->query);
 }
 
 static void put_problems(struct call *call, const struct extract_kernel *kernel)

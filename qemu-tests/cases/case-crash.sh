@@ -165,10 +165,22 @@ same_from_core() {
     "$ringside" crash -q --elf "$elf" "$work/again.core" >"$work/out" 2>&1
     diff "$work/text" "$work/out" || return 1
     [ "$port" = coldfire ] && return 0 # see ringside-core(1)
-    timeout 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
-        -ex 'echo crash\n' -ex 'ringside crash' "$elf" "$work/again.core" 2>&1 </dev/null |
-        sed '1,/^crash$/d; /^no trace: /d' >"$work/out"
+    page_in_gdb "$work/again.core"
     diff "$work/text" "$work/out"
+}
+page_in_gdb() { # CORE
+    timeout 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
+        -ex 'echo crash\n' -ex 'ringside crash' "$elf" "$1" 2>&1 </dev/null |
+        sed '1,/^crash$/d; /^no trace: /d' >"$work/out"
+}
+# A core of an image without registers has those of threads. GDB shows them as if one of these
+# threads had the core.
+core_without_registers() {
+    rm -f "$work"/bare.core*
+    "$ringside" core -q --elf "$elf" "${images[@]}" -o "$work/bare.core" || return 1
+    "$ringside" crash -q --elf "$elf" "$work/bare.core" >"$work/bare"
+    page_in_gdb "$work/bare.core"
+    diff "$work/bare" "$work/out" && grep -q '^where *unknown' "$work/out"
 }
 # A core of a live target has what a page needs, whoever writes it: GDB, or `ringside core`.
 core_as_live() {
@@ -713,6 +725,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
         "$frames"
     check "$port: ... and the same page from a core of the dump" same_from_core
+    [ "$port" = coldfire ] || check "$port: a core without registers of a core" core_without_registers
     [ "$port" = rv64 ] && check "$port: ... and the same page in GDB" same_page_in_gdb
     if [ "$port" = cortex-m3 ]; then
         check "$port: ... and the same page and core in GDB" same_in_gdb
