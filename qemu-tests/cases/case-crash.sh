@@ -725,7 +725,8 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
         "$frames"
     check "$port: ... and the same page from a core of the dump" same_from_core
-    [ "$port" = coldfire ] || check "$port: a core without registers of a core" core_without_registers
+    [ "$port" = coldfire ] ||
+        check "$port: a core without registers of a core" core_without_registers
     [ "$port" = rv64 ] && check "$port: ... and the same page in GDB" same_page_in_gdb
     if [ "$port" = cortex-m3 ]; then
         check "$port: ... and the same page and core in GDB" same_in_gdb

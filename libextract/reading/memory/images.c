@@ -264,10 +264,8 @@ enum extract_code extract_images_add_input(struct extract_memory *memory, const 
         code = extract_file_read(path, EXTRACT_FILE_LIMIT, &input->bytes, &input->length, error);
     if (!code) {
         struct extract_line_ends ends = {0};
-        code = load(images, input, error);
-        if (code && input->bytes)
-            extract_line_ends_add(&ends, input->bytes, input->length);
-        code = extract_line_ends_explain(&ends, code, error);
+        extract_line_ends_add(&ends, input->bytes, input->length); // `load` may replace the bytes
+        code = extract_line_ends_explain(&ends, load(images, input, error), error);
     }
     free(input->bytes);
     input->bytes = NULL;

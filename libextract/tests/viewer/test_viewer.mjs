@@ -766,6 +766,18 @@ async function useTwo(a, b) {
 }
 
 // What says why there is little to see, and what was chosen.
+// The ring of a trace as it was before the first event.
+function withoutEvents(trace) {
+    const path = join(work, 'none.trx');
+    const bytes = readFileSync(trace);
+    const [BASE, BEGIN, CURRENT] = [8, 24, 32]; // members of the control header
+    const begin = bytes.readUInt32LE(BEGIN);
+    bytes.fill(0, begin - bytes.readUInt32LE(BASE));
+    bytes.writeUInt32LE(begin, CURRENT);
+    writeFileSync(path, bytes);
+    return path;
+}
+
 async function showStates(trace) {
     const posix = await openPage(makePage('named', unpack('posix-append.log')));
     is(
@@ -774,7 +786,7 @@ async function showStates(trace) {
         'temperature',
     );
     await posix.close();
-    const empty = await openPage(makePage('empty', demo, '--from', '999s', '--hz', '25000000'));
+    const empty = await openPage(makePage('empty', withoutEvents(demo), '--hz', '25000000'));
     is(
         'no event: what to do, and no time',
         [

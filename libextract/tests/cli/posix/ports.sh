@@ -5,7 +5,7 @@
 # takes at most 6 instructions. Prints "ok NAME", "skip NAME: why" or "not ok NAME: why" for each
 # test. Exit status 1 if any failed.
 set -u
-target=$(cd "$(dirname "$0")/../../../target" && pwd) || exit 1
+target=$(cd "$(dirname "$0")/../../../recorder/target" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
