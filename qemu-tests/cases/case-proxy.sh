@@ -337,7 +337,7 @@ listens() {
         } 2>/dev/null &
         first=$!
         within 20 grep -q '^continues' "$work/out"
-        sleep 0.5 # the target runs
+        sleep 3 # the target runs, also on a host that is busy
         case $ended in
         client) # until then, another one is refused
             timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" "$elf" \
